@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ordering steps as inline functions: step_NAME<fence mode>(...), one for each row of steps.def.
+ *
+ * In a CUDA kernel each is one PTX instruction, preceded in the PTX by the comment `// gv:NAME`, which is how the build reads the
+ * path back from the compiled code. On the host each is the matching __atomic builtin. Nothing else in these headers
+ * orders anything.
+ */
+#ifndef GPUVERBS_ORDER_H
+#define GPUVERBS_ORDER_H
+
+#include "queue.h"
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__)
+#define GV_ON_DEVICE 1
+#define GV_FN static __device__ __forceinline__
+#else
+#define GV_ON_DEVICE 0
+#define GV_FN static inline __attribute__((always_inline))
+#include <sched.h>
+#include <time.h>
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define GV_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define GV_TSAN 1
+#endif
+#endif
+#ifndef GV_TSAN
+#define GV_TSAN 0
+#endif
+
+namespace gpuverbs {
+
+enum class Step : uint32_t {
+#define GV_STEP(name, kind, ssem, sscope, dsem, dscope) name,
+#include "steps.def"
+#undef GV_STEP
+};
+
+/*
+ * Test builds of the host library define GV_STEP_HOOKS: gv_step_hook(step) is then called before each step and may wait (to
+ * force an interleaving) or return false (to leave the step out); gv_mutant(name) turns a named protocol defect on.
+ * Otherwise neither exists in the code.
+ */
+#if defined(GV_STEP_HOOKS)
+extern "C" bool gv_step_hook(uint32_t step);
+extern "C" bool gv_mutant(const char* name);
+#define GV_HOOK(name) gv_step_hook(static_cast<uint32_t>(Step::name))
+#define GV_MUTANT(name) gv_mutant(#name)
+#else
+#define GV_HOOK(name) true
+#define GV_MUTANT(name) false
+#endif
+
+#if GV_ON_DEVICE
+/* fence.release and fence.acquire came with PTX 8.6 and sm_90; before them the stronger fence.acq_rel does. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && defined(__CUDACC_VER_MAJOR__) && \
+    (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8))
+#define GV_FENCE_release "release"
+#define GV_FENCE_acquire "acquire"
+#else
+#define GV_FENCE_release "acq_rel"
+#define GV_FENCE_acquire "acq_rel"
+#endif
+#define GV_FENCE_acq_rel "acq_rel"
+
+#define GV_BY_MODE(name, before, ssem, sscope, dsem, dscope, after, ...)                              \
+  do {                                                                                                \
+    if (M == GV_FENCE_SYSTEM)                                                                         \
+      asm volatile("// gv:" #name "\n\t" before #ssem "." #sscope after __VA_ARGS__);                 \
+    else                                                                                              \
+      asm volatile("// gv:" #name "\n\t" before #dsem "." #dscope after __VA_ARGS__);                 \
+  } while (0)
+
+#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name() {                                                                          \
+    if (M == GV_FENCE_SYSTEM)                                                                         \
+      asm volatile("// gv:" #name "\n\tfence." GV_FENCE_##ssem "." #sscope ";" ::: "memory");         \
+    else                                                                                              \
+      asm volatile("// gv:" #name "\n\tfence." GV_FENCE_##dsem "." #dscope ";" ::: "memory");         \
+  }
+#define GV_DEFINE_load64(name, ssem, sscope, dsem, dscope)                                            \
+  template <uint32_t M>                                                                               \
+  GV_FN uint64_t step_##name(const uint64_t* p) {                                                     \
+    uint64_t v;                                                                                       \
+    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.b64 %0, [%1];",                      \
+               : "=l"(v) : "l"(p) : "memory");                                                        \
+    return v;                                                                                         \
+  }
+#define GV_DEFINE_load32(name, ssem, sscope, dsem, dscope)                                            \
+  template <uint32_t M>                                                                               \
+  GV_FN uint32_t step_##name(const uint32_t* p) {                                                     \
+    uint32_t v;                                                                                       \
+    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.b32 %0, [%1];",                      \
+               : "=r"(v) : "l"(p) : "memory");                                                        \
+    return v;                                                                                         \
+  }
+#define GV_DEFINE_store64(name, ssem, sscope, dsem, dscope)                                           \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
+    GV_BY_MODE(name, "st.", ssem, sscope, dsem, dscope, ".global.b64 [%0], %1;",                      \
+               ::"l"(p), "l"(v) : "memory");                                                          \
+  }
+#define GV_DEFINE_store32(name, ssem, sscope, dsem, dscope)                                           \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                   \
+    GV_BY_MODE(name, "st.", ssem, sscope, dsem, dscope, ".global.b32 [%0], %1;",                      \
+               ::"l"(p), "r"(v) : "memory");                                                          \
+  }
+#define GV_DEFINE_mmio64(name, ssem, sscope, dsem, dscope)                                            \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
+    GV_BY_MODE(name, "st.mmio.", ssem, sscope, dsem, dscope, ".global.b64 [%0], %1;",                 \
+               ::"l"(p), "l"(v) : "memory");                                                          \
+  }
+#define GV_DEFINE_cas64(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t expected, uint64_t desired) {                      \
+    uint64_t old;                                                                                     \
+    GV_BY_MODE(name, "atom.", ssem, sscope, dsem, dscope, ".global.cas.b64 %0, [%1], %2, %3;",        \
+               : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");                         \
+    return old;                                                                                       \
+  }
+#define GV_DEFINE_add64(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t v) {                                               \
+    uint64_t old;                                                                                     \
+    GV_BY_MODE(name, "atom.", ssem, sscope, dsem, dscope, ".global.add.u64 %0, [%1], %2;",            \
+               : "=l"(old) : "l"(p), "l"(v) : "memory");                                              \
+    return old;                                                                                       \
+  }
+#define GV_DEFINE_red64(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
+    GV_BY_MODE(name, "red.", ssem, sscope, dsem, dscope, ".global.add.u64 [%0], %1;",                 \
+               ::"l"(p), "l"(v) : "memory");                                                          \
+  }
+#define GV_DEFINE_redxor32(name, ssem, sscope, dsem, dscope)                                          \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                   \
+    GV_BY_MODE(name, "red.", ssem, sscope, dsem, dscope, ".global.xor.b32 [%0], %1;",                 \
+               ::"l"(p), "r"(v) : "memory");                                                          \
+  }
+
+#else /* host */
+
+/* TSan does not model fences, so under it every access of a step carries the order that its fence would give. */
+#if GV_TSAN
+#define GV_LOAD_relaxed __ATOMIC_ACQUIRE
+#define GV_STORE_relaxed __ATOMIC_RELEASE
+#define GV_RMW_relaxed __ATOMIC_ACQ_REL
+#define GV_RMW_release __ATOMIC_ACQ_REL
+#define GV_HOST_FENCE(order) ((void)0)
+#else
+#define GV_LOAD_relaxed __ATOMIC_RELAXED
+#define GV_STORE_relaxed __ATOMIC_RELAXED
+#define GV_RMW_relaxed __ATOMIC_RELAXED
+#define GV_RMW_release __ATOMIC_RELEASE
+#define GV_HOST_FENCE(order) __atomic_thread_fence(order)
+#endif
+#define GV_LOAD_acquire __ATOMIC_ACQUIRE
+#define GV_STORE_release __ATOMIC_RELEASE
+#define GV_FENCE_release __ATOMIC_RELEASE
+#define GV_FENCE_acquire __ATOMIC_ACQUIRE
+#define GV_FENCE_acq_rel __ATOMIC_ACQ_REL
+
+#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name() {                                                                          \
+    if (GV_HOOK(name)) GV_HOST_FENCE(M == GV_FENCE_SYSTEM ? GV_FENCE_##ssem : GV_FENCE_##dsem);       \
+  }
+#define GV_DEFINE_load(name, type, ssem, dsem)                                                        \
+  template <uint32_t M>                                                                               \
+  GV_FN type step_##name(const type* p) {                                                             \
+    (void)GV_HOOK(name);                                                                              \
+    return M == GV_FENCE_SYSTEM ? __atomic_load_n(p, GV_LOAD_##ssem)                                  \
+                                : __atomic_load_n(p, GV_LOAD_##dsem);                                 \
+  }
+#define GV_DEFINE_store(name, type, ssem, dsem)                                                       \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(type* p, type v) {                                                           \
+    if (!GV_HOOK(name)) return;                                                                       \
+    if (M == GV_FENCE_SYSTEM)                                                                         \
+      __atomic_store_n(p, v, GV_STORE_##ssem);                                                        \
+    else                                                                                              \
+      __atomic_store_n(p, v, GV_STORE_##dsem);                                                        \
+  }
+#define GV_DEFINE_load64(name, ssem, sscope, dsem, dscope) GV_DEFINE_load(name, uint64_t, ssem, dsem)
+#define GV_DEFINE_load32(name, ssem, sscope, dsem, dscope) GV_DEFINE_load(name, uint32_t, ssem, dsem)
+#define GV_DEFINE_store64(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint64_t, ssem, dsem)
+#define GV_DEFINE_store32(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint32_t, ssem, dsem)
+#define GV_DEFINE_mmio64(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint64_t, release, release)
+#define GV_DEFINE_cas64(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t expected, uint64_t desired) {                      \
+    (void)GV_HOOK(name);                                                                              \
+    __atomic_compare_exchange_n(p, &expected, desired, false, GV_RMW_##ssem, GV_LOAD_relaxed);        \
+    return expected;                                                                                  \
+  }
+#define GV_DEFINE_add64(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t v) {                                               \
+    (void)GV_HOOK(name);                                                                              \
+    return __atomic_fetch_add(p, v, GV_RMW_##ssem);                                                   \
+  }
+#define GV_DEFINE_red64(name, ssem, sscope, dsem, dscope)                                             \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
+    if (GV_HOOK(name)) __atomic_fetch_add(p, v, GV_RMW_##ssem);                                       \
+  }
+#define GV_DEFINE_redxor32(name, ssem, sscope, dsem, dscope)                                          \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                   \
+    if (GV_HOOK(name)) __atomic_fetch_xor(p, v, GV_RMW_##ssem);                                       \
+  }
+#endif
+
+#define GV_STEP(name, kind, ssem, sscope, dsem, dscope) GV_DEFINE_##kind(name, ssem, sscope, dsem, dscope)
+#include "steps.def"
+#undef GV_STEP
+
+/* Plain counters and words that nothing is ordered by. */
+GV_FN uint64_t relaxed_load64(const uint64_t* p) {
+#if GV_ON_DEVICE
+  uint64_t v;
+  asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  return v;
+#else
+  return __atomic_load_n(p, GV_LOAD_relaxed);
+#endif
+}
+
+GV_FN void relaxed_store64(uint64_t* p, uint64_t v) {
+#if GV_ON_DEVICE
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+#else
+  __atomic_store_n(p, v, GV_STORE_relaxed);
+#endif
+}
+
+GV_FN uint32_t relaxed_load32(const uint32_t* p) {
+#if GV_ON_DEVICE
+  uint32_t v;
+  asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+#else
+  return __atomic_load_n(p, GV_LOAD_relaxed);
+#endif
+}
+
+/* The word that the host sets when it closes a queue lies in host memory: system scope. */
+GV_FN uint64_t host_load64(const uint64_t* p) {
+#if GV_ON_DEVICE
+  uint64_t v;
+  asm volatile("ld.relaxed.sys.global.b64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  return v;
+#else
+  return __atomic_load_n(p, __ATOMIC_RELAXED);
+#endif
+}
+
+GV_FN void count64(uint64_t* p, uint64_t v) {
+#if GV_ON_DEVICE
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+#else
+  __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Sets a state word to `to` if it is `from`; true if it did. */
+GV_FN bool swap_state(uint32_t* p, uint32_t from, uint32_t to) {
+#if GV_ON_DEVICE
+  uint32_t old;
+  asm volatile("atom.acq_rel.sys.global.cas.b32 %0, [%1], %2, %3;"
+               : "=r"(old) : "l"(p), "r"(from), "r"(to) : "memory");
+  return old == from;
+#else
+  return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+#endif
+}
+
+/* Nanoseconds of a clock that never goes back. */
+GV_FN uint64_t now_ns() {
+#if GV_ON_DEVICE
+  uint64_t t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+#else
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
+#endif
+}
+
+GV_FN uint32_t be32(uint32_t v) {
+#if GV_ON_DEVICE
+  uint32_t r;
+  asm("prmt.b32 %0, %1, 0, 0x0123;" : "=r"(r) : "r"(v));
+  return r;
+#else
+  return __builtin_bswap32(v); /* x86-64 and aarch64 Linux are little-endian; the build refuses others */
+#endif
+}
+
+}  // namespace gpuverbs
+
+#endif
