@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs.internal.softnic;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * Settings of a software NIC.
+ *
+ * @param threads NIC threads, 1..64; QPs are spread over them
+ * @param maxMessageBytes the longest message, 1..2^31
+ * @param rnrTimer how long a sender waits after "receiver not ready" before it counts one retry; positive
+ * @param maxQueuePairs 1..2^20
+ * @param lenientDoorbell false: the doorbell record is read only after a doorbell, so a lost doorbell is a lost WQE; true: the
+ *     record is polled
+ * @param faults test hook, or null
+ */
+public record SoftNicConfig(
+    int threads,
+    long maxMessageBytes,
+    Duration rnrTimer,
+    int maxQueuePairs,
+    boolean lenientDoorbell,
+    FaultInjection faults) {
+
+  public SoftNicConfig {
+    range("threads", threads, 1, 64);
+    range("maxMessageBytes", maxMessageBytes, 1, 1L << 31);
+    range("maxQueuePairs", maxQueuePairs, 1, 1 << 20);
+    Objects.requireNonNull(rnrTimer, "rnrTimer");
+    if (rnrTimer.isNegative() || rnrTimer.isZero()) {
+      throw new IllegalArgumentException("rnrTimer must be positive: " + rnrTimer);
+    }
+  }
+
+  /** One thread, messages up to 1 GiB, RNR timer 1 ms, 16384 QPs, strict doorbells, no faults. */
+  public static SoftNicConfig defaults() {
+    return new SoftNicConfig(1, 1L << 30, Duration.ofMillis(1), 16384, false, null);
+  }
+
+  public SoftNicConfig withThreads(int threads) {
+    return new SoftNicConfig(
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+  }
+
+  public SoftNicConfig withMaxMessageBytes(long maxMessageBytes) {
+    return new SoftNicConfig(
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+  }
+
+  public SoftNicConfig withRnrTimer(Duration rnrTimer) {
+    return new SoftNicConfig(
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+  }
+
+  public SoftNicConfig withMaxQueuePairs(int maxQueuePairs) {
+    return new SoftNicConfig(
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+  }
+
+  public SoftNicConfig withLenientDoorbell(boolean lenientDoorbell) {
+    return new SoftNicConfig(
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+  }
+
+  public SoftNicConfig withFaults(FaultInjection faults) {
+    return new SoftNicConfig(
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+  }
+
+  private static void range(String name, long value, long low, long high) {
+    if (value < low || value > high) {
+      throw new IllegalArgumentException(
+          name + " must be " + low + ".." + high + ": " + value);
+    }
+  }
+}
