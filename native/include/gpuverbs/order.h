@@ -13,6 +13,13 @@
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__)
 #define GV_ON_DEVICE 1
+/* Clang without a CUDA toolkit has the language but none of its keywords' macros. */
+#if defined(__clang__) && !defined(__device__)
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#endif
 #define GV_FN static __device__ __forceinline__
 #else
 #define GV_ON_DEVICE 0
@@ -98,6 +105,15 @@ extern "C" bool gv_mutant(const char* name);
     GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.b32 %0, [%1];",                      \
                : "=r"(v) : "l"(p) : "memory");                                                        \
     return v;                                                                                         \
+  }
+#define GV_DEFINE_pair64(name, ssem, sscope, dsem, dscope)                                            \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(const uint64_t* p, uint64_t* first, uint64_t* second) {                      \
+    uint64_t a, b;                                                                                    \
+    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.v2.b64 {%0, %1}, [%2];",             \
+               : "=l"(a), "=l"(b) : "l"(p) : "memory");                                               \
+    *first = a;                                                                                       \
+    *second = b;                                                                                      \
   }
 #define GV_DEFINE_store64(name, ssem, sscope, dsem, dscope)                                           \
   template <uint32_t M>                                                                               \
@@ -191,6 +207,13 @@ extern "C" bool gv_mutant(const char* name);
   }
 #define GV_DEFINE_load64(name, ssem, sscope, dsem, dscope) GV_DEFINE_load(name, uint64_t, ssem, dsem)
 #define GV_DEFINE_load32(name, ssem, sscope, dsem, dscope) GV_DEFINE_load(name, uint32_t, ssem, dsem)
+#define GV_DEFINE_pair64(name, ssem, sscope, dsem, dscope)                                            \
+  template <uint32_t M>                                                                               \
+  GV_FN void step_##name(const uint64_t* p, uint64_t* first, uint64_t* second) {                      \
+    (void)GV_HOOK(name);                                                                              \
+    *first = __atomic_load_n(p, M == GV_FENCE_SYSTEM ? GV_LOAD_##ssem : GV_LOAD_##dsem);              \
+    *second = __atomic_load_n(p + 1, M == GV_FENCE_SYSTEM ? GV_LOAD_##ssem : GV_LOAD_##dsem);         \
+  }
 #define GV_DEFINE_store64(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint64_t, ssem, dsem)
 #define GV_DEFINE_store32(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint32_t, ssem, dsem)
 #define GV_DEFINE_mmio64(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint64_t, release, release)

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The submit path: reserve -> wait for free slots -> write WQE -> publish -> doorbell.
+ *
+ * One source for CUDA kernels and for lane threads. A submitter is whoever calls: one lane, or the leader of a warp or block
+ * that has made one reservation for all its lanes. Each hand-over below publishes the slots [base, next), which the
+ * caller has reserved and written, and sees to it that a doorbell covers them.
+ *
+ *   CLASSIC    ready_head: base -> next by a CAS that waits for its predecessor; then the doorbell under a lock
+ *   TURN_CAS   ready_head == base is the turn. Whoever has a successor passes the turn on with one CAS and rings nothing;
+ *              the last in line, or a border every `doorbell_every` slots, rings inside its turn
+ *   TURN_LDST  the same with ld.acquire and st.release: no atomic
+ *   BITMAP     no chain: one bit a slot; the first to announce scans and rings for everybody
+ *   EXCLUSIVE  one submitter by contract
+ *
+ * M is the fence mode. The step_* functions are the ordering (steps.def, ../../ORDERING.md); invariants I1..I8 are named
+ * where they are kept.
+ */
+#ifndef GPUVERBS_SUBMIT_H
+#define GPUVERBS_SUBMIT_H
+
+#include "completion.h"
+
+namespace gpuverbs {
+
+/* ---- bounded waiting (I6) -------------------------------------------------------------------------------------- */
+
+struct Wait {
+  uint32_t tries = 0;
+  uint64_t deadline = 0; /* set at the first slow check, so that a wait that is short never reads the clock */
+};
+
+/* Called at each turn of a spin: GV_OK to go on, else why the wait is over. */
+GV_FN int64_t keep_waiting(gv_sq* q, Wait& w) {
+  const int64_t status = status_of_state(relaxed_load32(&q->state));
+  if (status != GV_OK) return status;
+  w.tries++;
+#if !GV_ON_DEVICE
+  /* With fewer cores than submitters the one whose turn it is may not be running. */
+  if (w.tries > 64) sched_yield();
+#endif
+  if ((w.tries & 255) != 0) return GV_OK;
+  count64(&q->stalls, 1);
+  if (q->host_control != 0 && host_load64(reinterpret_cast<const uint64_t*>(q->host_control)) != 0) return GV_CLOSED;
+  const uint64_t now = now_ns();
+  if (w.deadline == 0) {
+    w.deadline = now + q->submit_timeout_ns;
+    return GV_OK;
+  }
+  return now < w.deadline ? GV_OK : GV_TIMEOUT;
+}
+
+/* I8: a submitter that gives up after reserving leaves a gap that nobody can fill; the queue says so to all. */
+GV_FN int64_t give_up(gv_sq* q, int64_t status) {
+  if (status == GV_TIMEOUT) swap_state(&q->state, GV_STATE_RTS, GV_STATE_ERROR);
+  return status;
+}
+
+/* ---- reserve --------------------------------------------------------------------------------------------------- */
+
+/* Signed, because a cache read before the reservation may be ahead of it. */
+GV_FN bool has_room(const gv_sq* q, uint64_t next, uint64_t completed) {
+  return static_cast<int64_t>(next - completed) <= static_cast<int64_t>(q->depth);
+}
+
+/* Reserves n slots or, deciding before anything is taken, returns GV_FULL. */
+template <uint32_t H, uint32_t M>
+GV_FN int64_t try_reserve(gv_sq* q, uint32_t n) {
+  uint64_t base = relaxed_load64(&q->resv_head);
+  for (;;) {
+    if (!has_room(q, base + n, step_completed_load<M>(&q->completed)) && !has_room(q, base + n, refresh_completed<M>(q)) &&
+        !GV_MUTANT(no_slot_check)) {
+      count64(&q->full, 1);
+      return GV_FULL;
+    }
+    step_credit_acquire<M>();
+    if (H == GV_HANDOVER_EXCLUSIVE) {
+      relaxed_store64(&q->resv_head, base + n);
+      return static_cast<int64_t>(base);
+    }
+    const uint64_t seen = step_reserve_cas<M>(&q->resv_head, base, base + n);
+    if (seen == base) return static_cast<int64_t>(base);
+    base = seen;
+  }
+}
+
+/* Waits until the reserved slots [.., next) are free. */
+template <uint32_t M>
+GV_FN int64_t wait_for_room(gv_sq* q, uint64_t next, uint64_t completed) {
+  if (!has_room(q, next, completed)) {
+    Wait w;
+    while (!has_room(q, next, refresh_completed<M>(q))) {
+      const int64_t status = keep_waiting(q, w);
+      if (status != GV_OK) return give_up(q, status);
+    }
+  }
+  step_credit_acquire<M>();
+  return GV_OK;
+}
+
+/* Reserves n slots and waits until they are free. Irrevocable (I8): a wait that fails sets the queue's ERROR. */
+template <uint32_t H, uint32_t M>
+GV_FN int64_t reserve(gv_sq* q, uint32_t n) {
+  const uint64_t completed = step_completed_load<M>(&q->completed); /* in flight beside the reservation */
+  uint64_t base;
+  if (H == GV_HANDOVER_EXCLUSIVE) {
+    base = relaxed_load64(&q->resv_head);
+    relaxed_store64(&q->resv_head, base + n);
+  } else {
+    base = step_reserve_add<M>(&q->resv_head, n);
+  }
+  const int64_t status = wait_for_room<M>(q, base + n, completed);
+  return status == GV_OK ? static_cast<int64_t>(base) : status;
+}
+
+/* ---- doorbell -------------------------------------------------------------------------------------------------- */
+
+/* DBR, then doorbell, for everything before `pi` (I1, I3). The caller is the only one that rings. */
+template <uint32_t M>
+GV_FN void ring(gv_sq* q, uint64_t pi) {
+  const uint32_t low = static_cast<uint32_t>(pi) & 0xffff;
+  step_ring_release<M>();
+  step_dbr_store<M>(reinterpret_cast<uint32_t*>(q->dbr) + 1, be32(low));
+  step_dbr_release<M>();
+  step_doorbell_store<M>(reinterpret_cast<uint64_t*>(q->doorbell),
+                         static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(be32(q->qpn << 8)) << 32));
+  count64(&q->doorbells, 1);
+}
+
+/* True where [base, next) crosses a multiple of the doorbell batch: with it no run of slots stays uncovered longer (I3, I5). */
+GV_FN bool crosses_border(const gv_sq* q, uint64_t base, uint64_t next) {
+  return ((base ^ next) & ~static_cast<uint64_t>(q->doorbell_every - 1)) != 0;
+}
+
+/* ---- hand-overs ------------------------------------------------------------------------------------------------ */
+
+template <uint32_t M>
+GV_FN int64_t publish_classic(gv_sq* q, uint64_t base, uint64_t next, bool locked) {
+  step_publish_release<M>();
+  Wait w;
+  while (step_handover_cas<M>(&q->ready_head, base, next) != base) { /* I2 */
+    const int64_t status = keep_waiting(q, w);
+    if (status != GV_OK) return give_up(q, status);
+  }
+  step_turn_acquire<M>();
+  /* The tail rule: whoever finds nobody behind it rings; otherwise a successor will ask the same question later. */
+  if (!crosses_border(q, base, next) && (relaxed_load64(&q->resv_head) != next || GV_MUTANT(no_tail_rule))) return GV_OK;
+  if (!locked) {
+    ring<M>(q, next);
+    return GV_OK;
+  }
+  w = Wait();
+  while (step_lock_cas<M>(&q->post_lock, 0, 1) != 0) {
+    const int64_t status = keep_waiting(q, w);
+    if (status != GV_OK) return give_up(q, status);
+  }
+  step_lock_acquire<M>();
+  if (static_cast<int64_t>(next - q->posted) > 0) { /* I3: never backwards */
+    q->posted = next;
+    ring<M>(q, next);
+  }
+  step_unlock_store<M>(&q->post_lock, 0);
+  return GV_OK;
+}
+
+template <uint32_t M>
+GV_FN int64_t publish_turn_cas(gv_sq* q, uint64_t base, uint64_t next) {
+  const bool border = crosses_border(q, base, next);
+  uint64_t reserved, ready;
+  step_turn_load<M>(&q->resv_head, &reserved, &ready);
+  step_publish_release<M>();
+  Wait w;
+  while (ready != base && !GV_MUTANT(no_turn)) { /* I2 */
+    if (!border && reserved != next) {
+      if (step_handover_cas<M>(&q->ready_head, base, next) == base) return GV_OK;
+    } else {
+      step_turn_load<M>(&q->resv_head, &reserved, &ready);
+      if (ready == base) break;
+    }
+    const int64_t status = keep_waiting(q, w);
+    if (status != GV_OK) return give_up(q, status);
+  }
+  if (border || (reserved == next && !GV_MUTANT(no_tail_rule))) {
+    step_turn_acquire<M>();
+    ring<M>(q, next);
+  }
+  step_handover_add<M>(&q->ready_head, next - base);
+  return GV_OK;
+}
+
+template <uint32_t M>
+GV_FN int64_t publish_turn_ldst(gv_sq* q, uint64_t base, uint64_t next) {
+  Wait w;
+  while (step_turn_load_acquire<M>(&q->ready_head) != base && !GV_MUTANT(no_turn)) { /* I2 */
+    const int64_t status = keep_waiting(q, w);
+    if (status != GV_OK) return give_up(q, status);
+  }
+  if (crosses_border(q, base, next) || (relaxed_load64(&q->resv_head) == next && !GV_MUTANT(no_tail_rule))) ring<M>(q, next);
+  step_turn_store_release<M>(&q->ready_head, next);
+  return GV_OK;
+}
+
+/* Unsound from three submitters on: the one in the middle never releases again what it acquired (ORDERING.md). */
+template <uint32_t M>
+GV_FN int64_t publish_turn_relaxed(gv_sq* q, uint64_t base, uint64_t next) {
+  Wait w;
+  uint64_t reserved, ready;
+  step_publish_release<M>();
+  for (;;) {
+    step_turn_load<M>(&q->resv_head, &reserved, &ready);
+    if (ready == base) break;
+    const int64_t status = keep_waiting(q, w);
+    if (status != GV_OK) return give_up(q, status);
+  }
+  step_turn_acquire<M>();
+  if (crosses_border(q, base, next) || reserved == next) ring<M>(q, next);
+  step_turn_store_relaxed<M>(&q->ready_head, next);
+  return GV_OK;
+}
+
+template <uint32_t M>
+GV_FN int64_t publish_exclusive(gv_sq* q, uint64_t base, uint64_t next, bool tail) {
+  relaxed_store64(&q->ready_head, next);
+  if (tail || crosses_border(q, base, next)) ring<M>(q, next);
+  return GV_OK;
+}
+
+/* ---- BITMAP ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * Slot i of lap L is ready when its bit equals !(L & 1): setting it is an XOR, and no bit is ever cleared.
+ * q->posted holds the posted index (40 bits) above a count of announcements (24 bits).
+ */
+constexpr uint32_t kAnnouncementBits = 24;
+constexpr uint64_t kAnnouncementMask = (1ull << kAnnouncementBits) - 1;
+
+GV_FN uint32_t low_bits(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
+
+template <uint32_t M>
+GV_FN void set_ready_bits(gv_sq* q, uint64_t base, uint64_t next) {
+  uint32_t* bits = reinterpret_cast<uint32_t*>(q->bitmap);
+  for (uint64_t at = base; at < next;) {
+    const uint32_t offset = static_cast<uint32_t>(at) & 31;
+    const uint32_t left = static_cast<uint32_t>(next - at);
+    const uint32_t n = 32 - offset < left ? 32 - offset : left;
+    step_bitmap_xor<M>(bits + ((static_cast<uint32_t>(at) & (q->depth - 1)) >> 5), low_bits(n) << offset);
+    at += n;
+  }
+}
+
+/* Ready bits of the 32 slots that hold `index`, 1 = ready. */
+template <uint32_t M>
+GV_FN uint32_t ready_bits(const gv_sq* q, uint64_t index) {
+  const uint32_t slot = static_cast<uint32_t>(index) & (q->depth - 1);
+  const uint32_t word = step_bitmap_load<M>(reinterpret_cast<const uint32_t*>(q->bitmap) + (slot >> 5));
+  return (index & q->depth) != 0 ? ~word : word;
+}
+
+#if GV_ON_DEVICE
+GV_FN uint32_t device_first_one(uint32_t v) {
+  uint32_t reversed, zeros;
+  asm("brev.b32 %0, %1;" : "=r"(reversed) : "r"(v));
+  asm("clz.b32 %0, %1;" : "=r"(zeros) : "r"(reversed));
+  return zeros;
+}
+#endif
+
+GV_FN uint32_t first_zero(uint32_t v) {
+#if GV_ON_DEVICE
+  return device_first_one(~v);
+#else
+  return static_cast<uint32_t>(__builtin_ctz(~v));
+#endif
+}
+
+/* The first index from `from` on that is not ready; at most a ring further. */
+template <uint32_t M>
+GV_FN uint64_t scan_ready(const gv_sq* q, uint64_t from) {
+  for (uint64_t at = from; at - from < q->depth;) {
+    const uint32_t v = ready_bits<M>(q, at) | low_bits(static_cast<uint32_t>(at) & 31);
+    if (v != ~0u) return (at & ~31ull) + first_zero(v);
+    at = (at & ~31ull) + 32;
+  }
+  return from + q->depth;
+}
+
+/* The posted index, 40 bits wide in the word, by its distance from an index that is at most a ring away. */
+GV_FN uint64_t widen_posted(uint64_t word, uint64_t near) {
+  const int64_t distance = static_cast<int64_t>(((word >> kAnnouncementBits) - near) << kAnnouncementBits) >> kAnnouncementBits;
+  return near + static_cast<uint64_t>(distance);
+}
+
+template <uint32_t M>
+GV_FN int64_t publish_bitmap(gv_sq* q, uint64_t base, uint64_t next) {
+  step_publish_release<M>();
+  set_ready_bits<M>(q, base, next);
+  step_announce_release<M>();
+  const uint64_t word = step_announce_add<M>(&q->posted, 1);
+  if ((word & kAnnouncementMask) != 0) return GV_OK; /* somebody is scanning and will see this announcement */
+  uint64_t posted = widen_posted(word, base);
+  uint64_t announced = 1;
+  do {
+    step_scan_acquire<M>();
+    const uint64_t ready = scan_ready<M>(q, posted);
+    count64(&q->scans, 1);
+    if (ready != posted) {
+      relaxed_store64(&q->ready_head, ready);
+      ring<M>(q, ready);
+    }
+    const uint64_t change = ((ready - posted) << kAnnouncementBits) - announced;
+    announced = (step_retire_add<M>(&q->posted, change) + change) & kAnnouncementMask;
+    posted = ready;
+  } while (announced != 0);
+  return GV_OK;
+}
+
+/* ---- the path -------------------------------------------------------------------------------------------------- */
+
+/*
+ * Publishes [base, next) under hand-over H. tail: EXCLUSIVE rings although no border is crossed; the others find out
+ * themselves whether they are the last. GV_OK, or why the queue is dead.
+ */
+template <uint32_t H, uint32_t M>
+GV_FN int64_t publish(gv_sq* q, uint64_t base, uint64_t next, bool tail) {
+  if (H == GV_HANDOVER_CLASSIC) return publish_classic<M>(q, base, next, !GV_MUTANT(no_lock));
+  if (H == GV_HANDOVER_UNCHECKED_NOLOCK) return publish_classic<M>(q, base, next, false);
+  if (H == GV_HANDOVER_TURN_CAS) return publish_turn_cas<M>(q, base, next);
+  if (H == GV_HANDOVER_TURN_LDST) return publish_turn_ldst<M>(q, base, next);
+  if (H == GV_HANDOVER_UNCHECKED_RELAXED) return publish_turn_relaxed<M>(q, base, next);
+  if (H == GV_HANDOVER_BITMAP) return publish_bitmap<M>(q, base, next);
+  return publish_exclusive<M>(q, base, next, tail);
+}
+
+}  // namespace gpuverbs
+
+#endif
