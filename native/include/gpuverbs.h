@@ -73,7 +73,7 @@ typedef struct gv_qp {
 
 /* Allocates and initialises a queue's memory: ring zeroed, CQE invalid, state RESET. -EINVAL names the wrong field. */
 GV_API int32_t gv_qp_create(const gv_qp_attr* attr, gv_qp** out, gv_error* error);
-/* Sets the doorbell's destination and the QP number, then the state RTS. The queue must be RESET. */
+/* Sets the QP number, then the state RTS. The queue must be RESET: -EISCONN else. */
 GV_API int32_t gv_qp_ready(gv_qp* qp, uint32_t qpn, gv_error* error);
 /* Both sides afresh: indexes, CQE, DBR and error cleared, state RESET. Nobody may be submitting. */
 GV_API int32_t gv_qp_reset(gv_qp* qp, gv_error* error);
@@ -99,6 +99,12 @@ GV_API int64_t gv_submit(gv_sq* sq, const gv_request* requests, uint32_t count, 
 
 /* What became of a ticket: GV_OK, GV_PENDING, or a positive syndrome; GV_CLOSED after close. Any thread. */
 GV_API int64_t gv_poll(gv_sq* sq, uint64_t ticket);
+
+/*
+ * Full send CQ: the one consumer reports a CQE of this queue. wqe_counter and syndrome (0: success) as in the CQE. Returns
+ * the 64-bit WQE index. One thread at a time.
+ */
+GV_API int64_t gv_complete(gv_sq* sq, uint32_t wqe_counter, uint32_t syndrome);
 
 /* Posts one receive. Returns its 64-bit index, or GV_FULL given `completed` receives. One thread at a time. */
 GV_API int64_t gv_post_receive(gv_qp* qp, const gv_segment* segments, uint32_t count, uint64_t completed);

@@ -119,7 +119,7 @@ typedef struct gv_sq {
   uint32_t signal_every;  /* slots; a power of two, <= depth/4 */
   uint64_t submit_timeout_ns; /* a submitter that waits longer than this sets the queue's ERROR */
   uint64_t trace;         /* reserved, 0 */
-  uint64_t pad0[4];
+  uint64_t pad0[5];
 
   /* line 1: the two heads, read together by whoever waits for its turn. */
   uint64_t resv_head;     /* slots handed out */
