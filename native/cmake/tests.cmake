@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# One executable for each test/NAME_test.cpp. They link the library's objects, so that a sanitizer sees both sides and
+# a test may call what the library doesn't export.
+
+enable_testing()
+add_library(gpuverbs_objects OBJECT ${GV_SOURCES})
+target_include_directories(gpuverbs_objects PUBLIC include src)
+target_link_libraries(gpuverbs_objects PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+
+file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cpp")
+foreach(test ${tests})
+  get_filename_component(name "${test}" NAME_WE)
+  add_executable(${name} "${test}")
+  target_link_libraries(${name} PRIVATE gpuverbs_objects)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endforeach()
