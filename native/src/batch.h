@@ -34,7 +34,6 @@ inline int64_t run_group(gv_sq* q, const gv_request* requests, const Group& g) {
     index += request->wqebbs;
   }
   if (GV_MUTANT(publish_before_write)) return GV_OK;
-  if (GV_MUTANT(quit_after_reserve)) return GV_TIMEOUT;
   return publish<H, M>(q, g.base, g.next, g.tail);
 }
 

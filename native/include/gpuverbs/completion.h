@@ -53,7 +53,8 @@ GV_FN uint64_t refresh_completed(gv_sq* q) {
     const uint32_t opcode = cqe_opcode(tail);
     if (opcode != kCqeRequest && opcode != kCqeRequestError) return done;
     /* Signed: a counter behind the cache is an old CQE, not one 64 K ahead. */
-    const int32_t ahead = static_cast<int16_t>(static_cast<uint16_t>(cqe_counter(tail) - static_cast<uint32_t>(done)));
+    const uint16_t distance = static_cast<uint16_t>(cqe_counter(tail) - static_cast<uint32_t>(done));
+    const int32_t ahead = GV_MUTANT(unsigned_credit) ? distance : static_cast<int16_t>(distance);
     if (ahead < 0) return done;
     step_cqe_acquire<M>();
     const uint64_t index = done + static_cast<uint32_t>(ahead);

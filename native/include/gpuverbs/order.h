@@ -49,12 +49,14 @@ enum class Step : uint32_t {
 
 /*
  * Test builds of the host library define GV_STEP_HOOKS: gv_step_hook(step) is then called before each step and may wait (to
- * force an interleaving) or return false (to leave the step out); gv_mutant(name) turns a named protocol defect on.
+ * force an interleaving) or return false (to leave the step out); gv_mutant(name) turns a named protocol defect on; gv_test_now()
+ * is the clock.
  * Otherwise neither exists in the code.
  */
 #if defined(GV_STEP_HOOKS)
 extern "C" bool gv_step_hook(uint32_t step);
 extern "C" bool gv_mutant(const char* name);
+extern "C" uint64_t gv_test_now(void);
 #define GV_HOOK(name) gv_step_hook(static_cast<uint32_t>(Step::name))
 #define GV_MUTANT(name) gv_mutant(#name)
 #else
@@ -312,6 +314,8 @@ GV_FN uint64_t now_ns() {
   uint64_t t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
   return t;
+#elif defined(GV_STEP_HOOKS)
+  return gv_test_now();
 #else
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -32,6 +32,7 @@ struct Wait {
 
 /* Called at each turn of a spin: GV_OK to go on, else why the wait is over. */
 GV_FN int64_t keep_waiting(gv_sq* q, Wait& w) {
+  if (GV_MUTANT(unbounded_wait)) return GV_OK;
   const int64_t status = status_of_state(relaxed_load32(&q->state));
   if (status != GV_OK) return status;
   w.tries++;
@@ -52,7 +53,7 @@ GV_FN int64_t keep_waiting(gv_sq* q, Wait& w) {
 
 /* I8: a submitter that gives up after reserving leaves a gap that nobody can fill; the queue says so to all. */
 GV_FN int64_t give_up(gv_sq* q, int64_t status) {
-  if (status == GV_TIMEOUT) swap_state(&q->state, GV_STATE_RTS, GV_STATE_ERROR);
+  if (status == GV_TIMEOUT && !GV_MUTANT(silent_give_up)) swap_state(&q->state, GV_STATE_RTS, GV_STATE_ERROR);
   return status;
 }
 

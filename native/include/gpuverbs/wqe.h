@@ -123,6 +123,7 @@ GV_FN uint32_t opcode_of(uint32_t op) {
 
 /* I4: the WQE that covers slot k * signal_every - 1 is always signalled, so that a full ring always frees itself. */
 GV_FN bool covers_signal_slot(uint64_t index, uint32_t wqebbs, uint32_t signal_every) {
+  if (GV_MUTANT(no_forced_signal)) return false;
   return (static_cast<uint32_t>(index) & (signal_every - 1)) + wqebbs >= signal_every;
 }
 
