@@ -22,7 +22,7 @@ if ! {
   cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo ${GPUVERBS_CMAKE_ARGS:-} &&
     cmake --build "$build" --parallel "$(nproc)"
 } >"$log" 2>&1; then
-  cat "$log" >&2
+  grep -v -E "^(-- |\\[ *[0-9]+%\\])" "$log" >&2
   echo "The native build failed; the log above is $log" >&2
   exit 1
 fi
