@@ -23,14 +23,12 @@ inline uint32_t group_requests(const gv_sq* q) {
 
 // Writes a group's WQEs and publishes them. Returns GV_OK or why the queue is dead.
 template <uint32_t H, uint32_t M>
-inline int64_t run_group(gv_sq* q, const gv_request* requests, const Group& g) {
-  const Ring r = ring_of(q);
-  const uint32_t signal_every = q->signal_every;
+inline int64_t run_group(const Queue& q, const gv_request* requests, const Group& g) {
   if (GV_MUTANT(publish_before_write)) publish<H, M>(q, g.base, g.next, g.tail);
   uint64_t index = g.base;
   for (uint32_t i = 0; i < g.count; i++) {
     const gv_request* request = requests + g.first + i;
-    write_wqe<M>(r, index, request, signal_every);
+    write_wqe<M>(q, index, request);
     index += request->wqebbs;
   }
   if (GV_MUTANT(publish_before_write)) return GV_OK;

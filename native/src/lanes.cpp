@@ -54,15 +54,15 @@ struct RunGroup {
     g.base = c->starts[group];
     g.tail = group + 1 == c->groups;
     g.next = g.tail ? c->next : c->starts[group + 1];
-    return run_group<H, M>(c->sq, c->requests, g);
+    return run_group<H, M>(view_of(c->sq), c->requests, g);
   }
 };
 
 struct Reserve {
-  gv_sq* q;
+  Queue q;
   uint32_t wqebbs;
   template <uint32_t H, uint32_t M>
-  int64_t operator()() const {
+  int64_t operator()() {
     return try_reserve<H, M>(q, wqebbs);
   }
 };
@@ -159,7 +159,7 @@ extern "C" int64_t gv_lanes_submit(gv_lanes* pool, gv_sq* q, const gv_request* r
   if (status != GV_OK) return status;
   const uint64_t number = pool->published.load(std::memory_order_relaxed);
   if (number - pool->slowest() >= kCommands) return GV_BUSY;
-  const int64_t base = with_policy(q, Reserve{q, wqebbs});
+  const int64_t base = with_policy(q, Reserve{view_of(q), wqebbs});
   if (base < 0) return base;
 
   Command& c = pool->commands[number % kCommands];

@@ -8,16 +8,16 @@ using namespace gpuverbs;
 namespace {
 
 struct SubmitHere {
-  gv_sq* q;
+  Queue q;
   const gv_request* requests;
   uint32_t count;
   uint32_t wqebbs;
 
   template <uint32_t H, uint32_t M>
-  int64_t operator()() const {
+  int64_t operator()() {
     const int64_t base = try_reserve<H, M>(q, wqebbs);
     if (base < 0) return base;
-    const uint32_t step = group_requests(q);
+    const uint32_t step = group_requests(q.sq);
     Group g{0, 0, static_cast<uint64_t>(base), static_cast<uint64_t>(base), false};
     for (g.first = 0; g.first < count; g.first += g.count) {
       g.count = count - g.first < step ? count - g.first : step;
@@ -31,25 +31,17 @@ struct SubmitHere {
   }
 };
 
-struct PollHere {
-  gv_sq* q;
-  uint64_t ticket;
-  template <uint32_t H, uint32_t M>
-  int64_t operator()() const {
-    return poll_ticket<M>(q, ticket);
-  }
-};
-
 }  // namespace
 
 extern "C" int64_t gv_submit(gv_sq* q, const gv_request* requests, uint32_t count, uint32_t wqebbs) {
   const int64_t status = status_of_state(relaxed_load32(&q->state));
   if (status != GV_OK) return status;
-  return with_policy(q, SubmitHere{q, requests, count, wqebbs});
+  return with_policy(q, SubmitHere{view_of(q), requests, count, wqebbs});
 }
 
 extern "C" int64_t gv_poll(gv_sq* q, uint64_t ticket) {
-  return q->fence_mode == GV_FENCE_SYSTEM ? poll_ticket<GV_FENCE_SYSTEM>(q, ticket) : poll_ticket<GV_FENCE_DEVICE>(q, ticket);
+  return q->fence_mode == GV_FENCE_SYSTEM ? poll_ticket<GV_FENCE_SYSTEM>(view_of(q), ticket)
+                                          : poll_ticket<GV_FENCE_DEVICE>(view_of(q), ticket);
 }
 
 extern "C" int64_t gv_complete(gv_sq* q, uint32_t wqe_counter, uint32_t syndrome) {
@@ -63,7 +55,7 @@ extern "C" int64_t gv_complete(gv_sq* q, uint32_t wqe_counter, uint32_t syndrome
     // Flushed WQEs behind the first error stay unfinished.
     if (index <= q->error_index) step_completed_cas<M>(&q->completed, done, index);
   } else {
-    step_completed_cas<M>(&q->completed, done, index + wqe_size(q, index));
+    step_completed_cas<M>(&q->completed, done, index + wqe_size(view_of(q), index));
   }
   return static_cast<int64_t>(index);
 }

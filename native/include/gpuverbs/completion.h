@@ -24,9 +24,8 @@ GV_FN uint32_t cqe_counter(uint32_t tail) { return ((tail & 0xff) << 8) | ((tail
 GV_FN uint32_t cqe_opcode(uint32_t tail) { return tail >> 28; }
 
 /* Basic blocks of the WQE at `index`, from its control segment (ds, in 16-byte units, is byte 7). */
-GV_FN uint32_t wqe_size(const gv_sq* q, uint64_t index) {
-  const uint8_t* wqe = reinterpret_cast<const uint8_t*>(q->ring) +
-                       (static_cast<uint64_t>(static_cast<uint32_t>(index) & (q->depth - 1)) * GV_WQEBB);
+GV_FN uint32_t wqe_size(const Queue& q, uint64_t index) {
+  const uint8_t* wqe = q.ring + static_cast<uint64_t>(static_cast<uint32_t>(index) & (q.depth - 1)) * GV_WQEBB;
   const uint32_t word = relaxed_load32(reinterpret_cast<const uint32_t*>(wqe + 4));
   return (((word >> 24) & 0x3f) + 3) / 4;
 }
@@ -44,12 +43,11 @@ GV_FN void latch_error(gv_sq* q, uint64_t index, uint32_t syndrome) {
 
 /* Reads the collapsed CQE and returns the slots finished so far. Without one (full CQ) the consumer advances them. */
 template <uint32_t M>
-GV_FN uint64_t refresh_completed(gv_sq* q) {
-  uint64_t done = step_completed_load<M>(&q->completed);
-  if (q->cqe == 0) return done;
-  const uint8_t* cqe = reinterpret_cast<const uint8_t*>(q->cqe);
+GV_FN uint64_t refresh_completed(const Queue& q) {
+  uint64_t done = step_completed_load<M>(&q.sq->completed);
+  if (q.cqe == nullptr) return done;
   for (;;) {
-    const uint32_t tail = step_cqe_load<M>(reinterpret_cast<const uint32_t*>(cqe + kCqeTail));
+    const uint32_t tail = step_cqe_load<M>(reinterpret_cast<const uint32_t*>(q.cqe + kCqeTail));
     const uint32_t opcode = cqe_opcode(tail);
     if (opcode != kCqeRequest && opcode != kCqeRequestError) return done;
     /* Signed: a counter behind the cache is an old CQE, not one 64 K ahead. */
@@ -63,10 +61,10 @@ GV_FN uint64_t refresh_completed(gv_sq* q) {
       next += wqe_size(q, index);
     } else {
       /* RC finishes in order: everything before the one that failed has succeeded. */
-      latch_error<M>(q, index, (relaxed_load32(reinterpret_cast<const uint32_t*>(cqe + (kCqeSyndrome & ~3u))) >> 24));
+      latch_error<M>(q.sq, index, (relaxed_load32(reinterpret_cast<const uint32_t*>(q.cqe + (kCqeSyndrome & ~3u))) >> 24));
       if (index == done) return done;
     }
-    const uint64_t seen = step_completed_cas<M>(&q->completed, done, next);
+    const uint64_t seen = step_completed_cas<M>(&q.sq->completed, done, next);
     if (seen == done) return next;
     done = seen;
   }
@@ -83,17 +81,17 @@ GV_FN int64_t status_of_state(uint32_t state) {
 
 /* GV_OK, GV_PENDING, a positive syndrome, or GV_CLOSED / GV_QP_ERROR / GV_NOT_CONNECTED. */
 template <uint32_t M>
-GV_FN int64_t poll_ticket(gv_sq* q, uint64_t ticket) {
-  const uint32_t state = relaxed_load32(&q->state);
-  if (ticket < step_completed_load<M>(&q->completed) || ticket < refresh_completed<M>(q)) {
+GV_FN int64_t poll_ticket(const Queue& q, uint64_t ticket) {
+  const uint32_t state = relaxed_load32(&q.sq->state);
+  if (ticket < step_completed_load<M>(&q.sq->completed) || ticket < refresh_completed<M>(q)) {
     step_credit_acquire<M>();
     return GV_OK;
   }
-  const uint64_t latch = relaxed_load64(&q->error_latch);
+  const uint64_t latch = relaxed_load64(&q.sq->error_latch);
   if (latch == 2) {
     step_credit_acquire<M>();
-    if (ticket == q->error_index) return q->error_syndrome;
-    if (ticket > q->error_index) return kSyndromeFlushed;
+    if (ticket == q.sq->error_index) return q.sq->error_syndrome;
+    if (ticket > q.sq->error_index) return kSyndromeFlushed;
     return GV_OK;
   }
   if (latch == 1 || state == GV_STATE_RTS) return GV_PENDING;

@@ -30,198 +30,211 @@ struct Wait {
   uint64_t deadline = 0; /* set at the first slow check, so that a wait that is short never reads the clock */
 };
 
+/* The state word; read at each turn of a spin, before the access that spins, so that both are in flight together. */
+GV_FN uint32_t state_of(const Queue& q) { return relaxed_load32(&q.sq->state); }
+
 /* Called at each turn of a spin: GV_OK to go on, else why the wait is over. */
-GV_FN int64_t keep_waiting(gv_sq* q, Wait& w) {
+GV_FN int64_t keep_waiting(const Queue& q, Wait& w, uint32_t state) {
   if (GV_MUTANT(unbounded_wait)) return GV_OK;
-  const int64_t status = status_of_state(relaxed_load32(&q->state));
-  if (status != GV_OK) return status;
+  if (state != GV_STATE_RTS) return status_of_state(state);
   w.tries++;
 #if !GV_ON_DEVICE
   /* With fewer cores than submitters the one whose turn it is may not be running. */
   if (w.tries > 64) sched_yield();
 #endif
   if ((w.tries & 255) != 0) return GV_OK;
-  count64(&q->stalls, 1);
-  if (q->host_control != 0 && host_load64(reinterpret_cast<const uint64_t*>(q->host_control)) != 0) return GV_CLOSED;
+  count64(&q.sq->stalls, 1);
+  const uint64_t control = constant64(&q.sq->host_control);
+  if (control != 0 && host_load64(reinterpret_cast<const uint64_t*>(control)) != 0) return GV_CLOSED;
   const uint64_t now = now_ns();
   if (w.deadline == 0) {
-    w.deadline = now + q->submit_timeout_ns;
+    w.deadline = now + constant64(&q.sq->submit_timeout_ns);
     return GV_OK;
   }
   return now < w.deadline ? GV_OK : GV_TIMEOUT;
 }
 
 /* I8: a submitter that gives up after reserving leaves a gap that nobody can fill; the queue says so to all. */
-GV_FN int64_t give_up(gv_sq* q, int64_t status) {
-  if (status == GV_TIMEOUT && !GV_MUTANT(silent_give_up)) swap_state(&q->state, GV_STATE_RTS, GV_STATE_ERROR);
+GV_FN int64_t give_up(const Queue& q, int64_t status) {
+  if (status == GV_TIMEOUT && !GV_MUTANT(silent_give_up)) swap_state(&q.sq->state, GV_STATE_RTS, GV_STATE_ERROR);
   return status;
 }
 
 /* ---- reserve --------------------------------------------------------------------------------------------------- */
 
-/* Signed, because a cache read before the reservation may be ahead of it. */
-GV_FN bool has_room(const gv_sq* q, uint64_t next, uint64_t completed) {
-  return static_cast<int64_t>(next - completed) <= static_cast<int64_t>(q->depth);
+/* Signed, because what is known to be finished may be ahead of an index reserved earlier. */
+GV_FN bool has_room(const Queue& q, uint64_t next) {
+  return static_cast<int64_t>(next - q.completed) <= static_cast<int64_t>(q.depth);
 }
 
-/* Reserves n slots or, deciding before anything is taken, returns GV_FULL. */
+/* Brings the view up to date, from the shared cache and, if that isn't enough, from the CQE. True if there is room now. */
+template <uint32_t M>
+GV_FN bool find_room(Queue& q, uint64_t next) {
+  q.completed = step_completed_load<M>(&q.sq->completed);
+  if (!has_room(q, next)) q.completed = refresh_completed<M>(q);
+  step_credit_acquire<M>();
+  return has_room(q, next);
+}
+
+/* Reserves n slots or, deciding before anything is taken (I8), returns GV_FULL. */
 template <uint32_t H, uint32_t M>
-GV_FN int64_t try_reserve(gv_sq* q, uint32_t n) {
-  uint64_t base = relaxed_load64(&q->resv_head);
+GV_FN int64_t try_reserve(Queue& q, uint32_t n) {
+  uint64_t base = H == GV_HANDOVER_EXCLUSIVE ? q.head : relaxed_load64(&q.sq->resv_head);
   for (;;) {
-    if (!has_room(q, base + n, step_completed_load<M>(&q->completed)) && !has_room(q, base + n, refresh_completed<M>(q)) &&
-        !GV_MUTANT(no_slot_check)) {
-      count64(&q->full, 1);
+    if (!has_room(q, base + n) && !find_room<M>(q, base + n) && !GV_MUTANT(no_slot_check)) {
+      count64(&q.sq->full, 1);
       return GV_FULL;
     }
-    step_credit_acquire<M>();
     if (H == GV_HANDOVER_EXCLUSIVE) {
-      relaxed_store64(&q->resv_head, base + n);
+      q.head = base + n;
+      relaxed_store64(&q.sq->resv_head, base + n);
       return static_cast<int64_t>(base);
     }
-    const uint64_t seen = step_reserve_cas<M>(&q->resv_head, base, base + n);
+    const uint64_t seen = step_reserve_cas<M>(&q.sq->resv_head, base, base + n);
     if (seen == base) return static_cast<int64_t>(base);
     base = seen;
   }
 }
 
-/* Waits until the reserved slots [.., next) are free. */
-template <uint32_t M>
-GV_FN int64_t wait_for_room(gv_sq* q, uint64_t next, uint64_t completed) {
-  if (!has_room(q, next, completed)) {
+/* Reserves n slots and waits until they are free. Irrevocable (I8): a wait that fails sets the queue's ERROR. */
+template <uint32_t H, uint32_t M>
+GV_FN int64_t reserve(Queue& q, uint32_t n) {
+  uint64_t base;
+  if (H == GV_HANDOVER_EXCLUSIVE) {
+    base = q.head;
+    q.head = base + n;
+    relaxed_store64(&q.sq->resv_head, base + n);
+  } else {
+    base = step_reserve_add<M>(&q.sq->resv_head, n);
+  }
+  if (!has_room(q, base + n)) {
     Wait w;
-    while (!has_room(q, next, refresh_completed<M>(q))) {
-      const int64_t status = keep_waiting(q, w);
+    for (;;) {
+      const uint32_t state = state_of(q);
+      if (find_room<M>(q, base + n)) break;
+      const int64_t status = keep_waiting(q, w, state);
       if (status != GV_OK) return give_up(q, status);
     }
   }
-  step_credit_acquire<M>();
-  return GV_OK;
-}
-
-/* Reserves n slots and waits until they are free. Irrevocable (I8): a wait that fails sets the queue's ERROR. */
-template <uint32_t H, uint32_t M>
-GV_FN int64_t reserve(gv_sq* q, uint32_t n) {
-  const uint64_t completed = step_completed_load<M>(&q->completed); /* in flight beside the reservation */
-  uint64_t base;
-  if (H == GV_HANDOVER_EXCLUSIVE) {
-    base = relaxed_load64(&q->resv_head);
-    relaxed_store64(&q->resv_head, base + n);
-  } else {
-    base = step_reserve_add<M>(&q->resv_head, n);
-  }
-  const int64_t status = wait_for_room<M>(q, base + n, completed);
-  return status == GV_OK ? static_cast<int64_t>(base) : status;
+  return static_cast<int64_t>(base);
 }
 
 /* ---- doorbell -------------------------------------------------------------------------------------------------- */
 
 /* DBR, then doorbell, for everything before `pi` (I1, I3). The caller is the only one that rings. */
 template <uint32_t M>
-GV_FN void ring(gv_sq* q, uint64_t pi) {
+GV_FN void ring(const Queue& q, uint64_t pi) {
   const uint32_t low = static_cast<uint32_t>(pi) & 0xffff;
   step_ring_release<M>();
-  step_dbr_store<M>(reinterpret_cast<uint32_t*>(q->dbr) + 1, be32(low));
+  step_dbr_store<M>(q.dbr, be32(low));
   step_dbr_release<M>();
-  step_doorbell_store<M>(reinterpret_cast<uint64_t*>(q->doorbell),
-                         static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(be32(q->qpn << 8)) << 32));
-  count64(&q->doorbells, 1);
+  step_doorbell_store<M>(q.doorbell,
+                         static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(be32(q.qpn << 8)) << 32));
+  count64(&q.sq->doorbells, 1);
 }
 
 /* True where [base, next) crosses a multiple of the doorbell batch: with it no run of slots stays uncovered longer (I3, I5). */
-GV_FN bool crosses_border(const gv_sq* q, uint64_t base, uint64_t next) {
-  return ((base ^ next) & ~static_cast<uint64_t>(q->doorbell_every - 1)) != 0;
+GV_FN bool crosses_border(const Queue& q, uint64_t base, uint64_t next) {
+  return ((base ^ next) & ~static_cast<uint64_t>(q.doorbell_every - 1)) != 0;
 }
 
 /* ---- hand-overs ------------------------------------------------------------------------------------------------ */
 
 template <uint32_t M>
-GV_FN int64_t publish_classic(gv_sq* q, uint64_t base, uint64_t next, bool locked) {
+GV_FN int64_t publish_classic(const Queue& q, uint64_t base, uint64_t next, bool locked) {
   step_publish_release<M>();
   Wait w;
-  while (step_handover_cas<M>(&q->ready_head, base, next) != base) { /* I2 */
-    const int64_t status = keep_waiting(q, w);
+  for (;;) { /* I2 */
+    const uint32_t state = state_of(q);
+    if (step_handover_cas<M>(&q.sq->ready_head, base, next) == base) break;
+    const int64_t status = keep_waiting(q, w, state);
     if (status != GV_OK) return give_up(q, status);
   }
   step_turn_acquire<M>();
   /* The tail rule: whoever finds nobody behind it rings; otherwise a successor will ask the same question later. */
-  if (!crosses_border(q, base, next) && (relaxed_load64(&q->resv_head) != next || GV_MUTANT(no_tail_rule))) return GV_OK;
+  if (!crosses_border(q, base, next) && (relaxed_load64(&q.sq->resv_head) != next || GV_MUTANT(no_tail_rule))) return GV_OK;
   if (!locked) {
     ring<M>(q, next);
     return GV_OK;
   }
   w = Wait();
-  while (step_lock_cas<M>(&q->post_lock, 0, 1) != 0) {
-    const int64_t status = keep_waiting(q, w);
+  for (;;) {
+    const uint32_t state = state_of(q);
+    if (step_lock_cas<M>(&q.sq->post_lock, 0, 1) == 0) break;
+    const int64_t status = keep_waiting(q, w, state);
     if (status != GV_OK) return give_up(q, status);
   }
   step_lock_acquire<M>();
-  if (static_cast<int64_t>(next - q->posted) > 0) { /* I3: never backwards */
-    q->posted = next;
+  if (static_cast<int64_t>(next - q.sq->posted) > 0) { /* I3: never backwards */
+    q.sq->posted = next;
     ring<M>(q, next);
   }
-  step_unlock_store<M>(&q->post_lock, 0);
+  step_unlock_store<M>(&q.sq->post_lock, 0);
   return GV_OK;
 }
 
 template <uint32_t M>
-GV_FN int64_t publish_turn_cas(gv_sq* q, uint64_t base, uint64_t next) {
+GV_FN int64_t publish_turn_cas(const Queue& q, uint64_t base, uint64_t next) {
   const bool border = crosses_border(q, base, next);
   uint64_t reserved, ready;
-  step_turn_load<M>(&q->resv_head, &reserved, &ready);
+  step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
   step_publish_release<M>();
   Wait w;
   while (ready != base && !GV_MUTANT(no_turn)) { /* I2 */
+    const uint32_t state = state_of(q);
     if (!border && reserved != next) {
-      if (step_handover_cas<M>(&q->ready_head, base, next) == base) return GV_OK;
+      if (step_handover_cas<M>(&q.sq->ready_head, base, next) == base) return GV_OK;
     } else {
-      step_turn_load<M>(&q->resv_head, &reserved, &ready);
+      step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
       if (ready == base) break;
     }
-    const int64_t status = keep_waiting(q, w);
+    const int64_t status = keep_waiting(q, w, state);
     if (status != GV_OK) return give_up(q, status);
   }
   if (border || (reserved == next && !GV_MUTANT(no_tail_rule))) {
     step_turn_acquire<M>();
     ring<M>(q, next);
   }
-  step_handover_add<M>(&q->ready_head, next - base);
+  step_handover_add<M>(&q.sq->ready_head, next - base);
   return GV_OK;
 }
 
 template <uint32_t M>
-GV_FN int64_t publish_turn_ldst(gv_sq* q, uint64_t base, uint64_t next) {
+GV_FN int64_t publish_turn_ldst(const Queue& q, uint64_t base, uint64_t next) {
   Wait w;
-  while (step_turn_load_acquire<M>(&q->ready_head) != base && !GV_MUTANT(no_turn)) { /* I2 */
-    const int64_t status = keep_waiting(q, w);
+  for (;;) { /* I2 */
+    const uint32_t state = state_of(q);
+    if (step_turn_load_acquire<M>(&q.sq->ready_head) == base || GV_MUTANT(no_turn)) break;
+    const int64_t status = keep_waiting(q, w, state);
     if (status != GV_OK) return give_up(q, status);
   }
-  if (crosses_border(q, base, next) || (relaxed_load64(&q->resv_head) == next && !GV_MUTANT(no_tail_rule))) ring<M>(q, next);
-  step_turn_store_release<M>(&q->ready_head, next);
+  if (crosses_border(q, base, next) || (relaxed_load64(&q.sq->resv_head) == next && !GV_MUTANT(no_tail_rule))) ring<M>(q, next);
+  step_turn_store_release<M>(&q.sq->ready_head, next);
   return GV_OK;
 }
 
 /* Unsound from three submitters on: the one in the middle never releases again what it acquired (ORDERING.md). */
 template <uint32_t M>
-GV_FN int64_t publish_turn_relaxed(gv_sq* q, uint64_t base, uint64_t next) {
+GV_FN int64_t publish_turn_relaxed(const Queue& q, uint64_t base, uint64_t next) {
   Wait w;
   uint64_t reserved, ready;
   step_publish_release<M>();
   for (;;) {
-    step_turn_load<M>(&q->resv_head, &reserved, &ready);
+    const uint32_t state = state_of(q);
+    step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
     if (ready == base) break;
-    const int64_t status = keep_waiting(q, w);
+    const int64_t status = keep_waiting(q, w, state);
     if (status != GV_OK) return give_up(q, status);
   }
   step_turn_acquire<M>();
   if (crosses_border(q, base, next) || reserved == next) ring<M>(q, next);
-  step_turn_store_relaxed<M>(&q->ready_head, next);
+  step_turn_store_relaxed<M>(&q.sq->ready_head, next);
   return GV_OK;
 }
 
 template <uint32_t M>
-GV_FN int64_t publish_exclusive(gv_sq* q, uint64_t base, uint64_t next, bool tail) {
-  relaxed_store64(&q->ready_head, next);
+GV_FN int64_t publish_exclusive(const Queue& q, uint64_t base, uint64_t next, bool tail) {
+  relaxed_store64(&q.sq->ready_head, next);
   if (tail || crosses_border(q, base, next)) ring<M>(q, next);
   return GV_OK;
 }
@@ -230,7 +243,7 @@ GV_FN int64_t publish_exclusive(gv_sq* q, uint64_t base, uint64_t next, bool tai
 
 /*
  * Slot i of lap L is ready when its bit equals !(L & 1): setting it is an XOR, and no bit is ever cleared.
- * q->posted holds the posted index (40 bits) above a count of announcements (24 bits).
+ * q.sq->posted holds the posted index (40 bits) above a count of announcements (24 bits).
  */
 constexpr uint32_t kAnnouncementBits = 24;
 constexpr uint64_t kAnnouncementMask = (1ull << kAnnouncementBits) - 1;
@@ -238,23 +251,23 @@ constexpr uint64_t kAnnouncementMask = (1ull << kAnnouncementBits) - 1;
 GV_FN uint32_t low_bits(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 
 template <uint32_t M>
-GV_FN void set_ready_bits(gv_sq* q, uint64_t base, uint64_t next) {
-  uint32_t* bits = reinterpret_cast<uint32_t*>(q->bitmap);
+GV_FN void set_ready_bits(const Queue& q, uint64_t base, uint64_t next) {
+  uint32_t* bits = q.bitmap;
   for (uint64_t at = base; at < next;) {
     const uint32_t offset = static_cast<uint32_t>(at) & 31;
     const uint32_t left = static_cast<uint32_t>(next - at);
     const uint32_t n = 32 - offset < left ? 32 - offset : left;
-    step_bitmap_xor<M>(bits + ((static_cast<uint32_t>(at) & (q->depth - 1)) >> 5), low_bits(n) << offset);
+    step_bitmap_xor<M>(bits + ((static_cast<uint32_t>(at) & (q.depth - 1)) >> 5), low_bits(n) << offset);
     at += n;
   }
 }
 
 /* Ready bits of the 32 slots that hold `index`, 1 = ready. */
 template <uint32_t M>
-GV_FN uint32_t ready_bits(const gv_sq* q, uint64_t index) {
-  const uint32_t slot = static_cast<uint32_t>(index) & (q->depth - 1);
-  const uint32_t word = step_bitmap_load<M>(reinterpret_cast<const uint32_t*>(q->bitmap) + (slot >> 5));
-  return (index & q->depth) != 0 ? ~word : word;
+GV_FN uint32_t ready_bits(const Queue& q, uint64_t index) {
+  const uint32_t slot = static_cast<uint32_t>(index) & (q.depth - 1);
+  const uint32_t word = step_bitmap_load<M>(q.bitmap + (slot >> 5));
+  return (index & q.depth) != 0 ? ~word : word;
 }
 
 #if GV_ON_DEVICE
@@ -276,13 +289,13 @@ GV_FN uint32_t first_zero(uint32_t v) {
 
 /* The first index from `from` on that is not ready; at most a ring further. */
 template <uint32_t M>
-GV_FN uint64_t scan_ready(const gv_sq* q, uint64_t from) {
-  for (uint64_t at = from; at - from < q->depth;) {
+GV_FN uint64_t scan_ready(const Queue& q, uint64_t from) {
+  for (uint64_t at = from; at - from < q.depth;) {
     const uint32_t v = ready_bits<M>(q, at) | low_bits(static_cast<uint32_t>(at) & 31);
     if (v != ~0u) return (at & ~31ull) + first_zero(v);
     at = (at & ~31ull) + 32;
   }
-  return from + q->depth;
+  return from + q.depth;
 }
 
 /* The posted index, 40 bits wide in the word, by its distance from an index that is at most a ring away. */
@@ -292,24 +305,24 @@ GV_FN uint64_t widen_posted(uint64_t word, uint64_t near) {
 }
 
 template <uint32_t M>
-GV_FN int64_t publish_bitmap(gv_sq* q, uint64_t base, uint64_t next) {
+GV_FN int64_t publish_bitmap(const Queue& q, uint64_t base, uint64_t next) {
   step_publish_release<M>();
   set_ready_bits<M>(q, base, next);
   step_announce_release<M>();
-  const uint64_t word = step_announce_add<M>(&q->posted, 1);
+  const uint64_t word = step_announce_add<M>(&q.sq->posted, 1);
   if ((word & kAnnouncementMask) != 0) return GV_OK; /* somebody is scanning and will see this announcement */
   uint64_t posted = widen_posted(word, base);
   uint64_t announced = 1;
   do {
     step_scan_acquire<M>();
     const uint64_t ready = scan_ready<M>(q, posted);
-    count64(&q->scans, 1);
+    count64(&q.sq->scans, 1);
     if (ready != posted) {
-      relaxed_store64(&q->ready_head, ready);
+      relaxed_store64(&q.sq->ready_head, ready);
       ring<M>(q, ready);
     }
     const uint64_t change = ((ready - posted) << kAnnouncementBits) - announced;
-    announced = (step_retire_add<M>(&q->posted, change) + change) & kAnnouncementMask;
+    announced = (step_retire_add<M>(&q.sq->posted, change) + change) & kAnnouncementMask;
     posted = ready;
   } while (announced != 0);
   return GV_OK;
@@ -322,7 +335,7 @@ GV_FN int64_t publish_bitmap(gv_sq* q, uint64_t base, uint64_t next) {
  * themselves whether they are the last. GV_OK, or why the queue is dead.
  */
 template <uint32_t H, uint32_t M>
-GV_FN int64_t publish(gv_sq* q, uint64_t base, uint64_t next, bool tail) {
+GV_FN int64_t publish(const Queue& q, uint64_t base, uint64_t next, bool tail) {
   if (H == GV_HANDOVER_CLASSIC) return publish_classic<M>(q, base, next, !GV_MUTANT(no_lock));
   if (H == GV_HANDOVER_UNCHECKED_NOLOCK) return publish_classic<M>(q, base, next, false);
   if (H == GV_HANDOVER_TURN_CAS) return publish_turn_cas<M>(q, base, next);

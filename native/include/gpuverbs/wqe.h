@@ -9,7 +9,7 @@
 #ifndef GPUVERBS_WQE_H
 #define GPUVERBS_WQE_H
 
-#include "order.h"
+#include "view.h"
 
 namespace gpuverbs {
 
@@ -32,21 +32,10 @@ constexpr uint32_t kSolicited = 0x02;
 constexpr uint32_t kFence = 0x80;
 constexpr uint32_t kInline = 0x80000000u; /* MLX5_INLINE_SEG */
 
-/* What the encoder needs of a queue, loaded once a call. */
-struct Ring {
-  uint8_t* base;
-  uint32_t unit_mask; /* 16-byte units in the ring, less one */
-  uint32_t qpn;
-};
-
-GV_FN Ring ring_of(const gv_sq* q) {
-  return Ring{reinterpret_cast<uint8_t*>(q->ring), q->depth * (GV_WQEBB / 16) - 1, q->qpn};
-}
-
 /* One 16-byte unit, words already in memory order. */
 template <uint32_t M>
-GV_FN void put_unit(const Ring& r, uint64_t index, uint32_t unit, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  uint8_t* p = r.base + (((static_cast<uint32_t>(index) * (GV_WQEBB / 16) + unit) & r.unit_mask) << 4);
+GV_FN void put_unit(const Queue& q, uint64_t index, uint32_t unit, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  uint8_t* p = q.ring + (((static_cast<uint32_t>(index) * (GV_WQEBB / 16) + unit) & q.unit_mask) << 4);
 #if GV_ON_DEVICE
   /* In GPU memory the ring need not stay in L1; to host memory plain stores merge into 64-byte writes. */
   if (M == GV_FENCE_DEVICE)
@@ -61,33 +50,33 @@ GV_FN void put_unit(const Ring& r, uint64_t index, uint32_t unit, uint32_t a, ui
 }
 
 template <uint32_t M>
-GV_FN void put_control(const Ring& r, uint64_t index, uint32_t opcode, uint32_t units, uint32_t fm_ce_se, uint32_t imm) {
-  put_unit<M>(r, index, 0, be32(((static_cast<uint32_t>(index) & 0xffff) << 8) | opcode), be32((r.qpn << 8) | units),
+GV_FN void put_control(const Queue& q, uint64_t index, uint32_t opcode, uint32_t units, uint32_t fm_ce_se, uint32_t imm) {
+  put_unit<M>(q, index, 0, be32(((static_cast<uint32_t>(index) & 0xffff) << 8) | opcode), be32((q.qpn << 8) | units),
               be32(fm_ce_se), be32(imm));
 }
 
 template <uint32_t M>
-GV_FN void put_remote(const Ring& r, uint64_t index, uint32_t unit, uint64_t address, uint32_t rkey) {
-  put_unit<M>(r, index, unit, be32(static_cast<uint32_t>(address >> 32)), be32(static_cast<uint32_t>(address)),
+GV_FN void put_remote(const Queue& q, uint64_t index, uint32_t unit, uint64_t address, uint32_t rkey) {
+  put_unit<M>(q, index, unit, be32(static_cast<uint32_t>(address >> 32)), be32(static_cast<uint32_t>(address)),
               be32(rkey), 0);
 }
 
 template <uint32_t M>
-GV_FN void put_data(const Ring& r, uint64_t index, uint32_t unit, uint32_t length, uint32_t lkey, uint64_t address) {
-  put_unit<M>(r, index, unit, be32(length), be32(lkey), be32(static_cast<uint32_t>(address >> 32)),
+GV_FN void put_data(const Queue& q, uint64_t index, uint32_t unit, uint32_t length, uint32_t lkey, uint64_t address) {
+  put_unit<M>(q, index, unit, be32(length), be32(lkey), be32(static_cast<uint32_t>(address >> 32)),
               be32(static_cast<uint32_t>(address)));
 }
 
 /* swap_or_add and compare are big-endian on the wire (mlx5_wqe_atomic_seg). */
 template <uint32_t M>
-GV_FN void put_atomic(const Ring& r, uint64_t index, uint32_t unit, uint64_t swap_or_add, uint64_t compare) {
-  put_unit<M>(r, index, unit, be32(static_cast<uint32_t>(swap_or_add >> 32)), be32(static_cast<uint32_t>(swap_or_add)),
+GV_FN void put_atomic(const Queue& q, uint64_t index, uint32_t unit, uint64_t swap_or_add, uint64_t compare) {
+  put_unit<M>(q, index, unit, be32(static_cast<uint32_t>(swap_or_add >> 32)), be32(static_cast<uint32_t>(swap_or_add)),
               be32(static_cast<uint32_t>(compare >> 32)), be32(static_cast<uint32_t>(compare)));
 }
 
 /* The data of an inline segment: a 4-byte header, then the bytes, zero-padded to whole units. Returns the units used. */
 template <uint32_t M>
-GV_FN uint32_t put_inline(const Ring& r, uint64_t index, uint32_t unit, const uint8_t* bytes, uint32_t length) {
+GV_FN uint32_t put_inline(const Queue& q, uint64_t index, uint32_t unit, const uint8_t* bytes, uint32_t length) {
   uint32_t units = (4 + length + 15) / 16;
   for (uint32_t u = 0; u < units; u++) {
     uint32_t w[4];
@@ -102,7 +91,7 @@ GV_FN uint32_t put_inline(const Ring& r, uint64_t index, uint32_t unit, const ui
       }
       w[k] = v;
     }
-    put_unit<M>(r, index, unit + u, w[0], w[1], w[2], w[3]);
+    put_unit<M>(q, index, unit + u, w[0], w[1], w[2], w[3]);
   }
   return units;
 }
@@ -129,29 +118,29 @@ GV_FN bool covers_signal_slot(uint64_t index, uint32_t wqebbs, uint32_t signal_e
 
 /* Writes one request at WQE index `index`. */
 template <uint32_t M>
-GV_FN void write_wqe(const Ring& r, uint64_t index, const gv_request* q, uint32_t signal_every) {
-  const uint32_t op = q->op;
+GV_FN void write_wqe(const Queue& q, uint64_t index, const gv_request* request) {
+  const uint32_t op = request->op;
   uint32_t unit = 1;
-  if (op != GV_OP_NOP && op != GV_OP_SEND && op != GV_OP_SEND_IMM) put_remote<M>(r, index, unit++, q->remote_address, q->rkey);
+  if (op != GV_OP_NOP && op != GV_OP_SEND && op != GV_OP_SEND_IMM) put_remote<M>(q, index, unit++, request->remote_address, request->rkey);
   if (op == GV_OP_COMPARE_SWAP)
-    put_atomic<M>(r, index, unit++, q->swap_or_add, q->compare);
+    put_atomic<M>(q, index, unit++, request->swap_or_add, request->compare);
   else if (op == GV_OP_FETCH_ADD)
-    put_atomic<M>(r, index, unit++, q->swap_or_add, 0);
+    put_atomic<M>(q, index, unit++, request->swap_or_add, 0);
   if (op == GV_OP_WRITE_INLINE) {
-    if (q->inline_length != 0)
-      unit += put_inline<M>(r, index, unit, reinterpret_cast<const uint8_t*>(q->inline_address), q->inline_length);
+    if (request->inline_length != 0)
+      unit += put_inline<M>(q, index, unit, reinterpret_cast<const uint8_t*>(request->inline_address), request->inline_length);
   } else {
     /* A byte count of zero means 2^31 to the NIC: an empty segment is left out. */
-    const uint32_t n = q->segments;
+    const uint32_t n = request->segments;
     for (uint32_t i = 0; i < n; i++)
-      if (q->segment[i].length != 0)
-        put_data<M>(r, index, unit++, q->segment[i].length, q->segment[i].lkey, q->segment[i].address);
+      if (request->segment[i].length != 0)
+        put_data<M>(q, index, unit++, request->segment[i].length, request->segment[i].lkey, request->segment[i].address);
   }
-  const bool signaled = (q->flags & GV_FLAG_SIGNALED) != 0 || covers_signal_slot(index, q->wqebbs, signal_every);
-  const uint32_t fm_ce_se = (signaled ? kCqUpdate : 0) | (q->flags & GV_FLAG_SOLICITED ? kSolicited : 0) |
-                            (q->flags & GV_FLAG_FENCE ? kFence : 0);
+  const bool signaled = (request->flags & GV_FLAG_SIGNALED) != 0 || covers_signal_slot(index, request->wqebbs, q.signal_every);
+  const uint32_t fm_ce_se = (signaled ? kCqUpdate : 0) | (request->flags & GV_FLAG_SOLICITED ? kSolicited : 0) |
+                            (request->flags & GV_FLAG_FENCE ? kFence : 0);
   const bool immediate = op == GV_OP_WRITE_IMM || op == GV_OP_SEND_IMM;
-  put_control<M>(r, index, opcode_of(op), unit, fm_ce_se, immediate ? q->immediate : 0);
+  put_control<M>(q, index, opcode_of(op), unit, fm_ce_se, immediate ? request->immediate : 0);
 }
 
 }  // namespace gpuverbs
