@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.softnic;
 
-/** Test hook: decides the fate of each WQE. Called on NIC threads; must be quick and must not throw. */
+/**
+ * Test hook: decides the fate of each WQE. Called on NIC threads; must be quick and must not throw.
+ */
 @FunctionalInterface
 public interface FaultInjection {
   /**

@@ -12,12 +12,43 @@ public final class SoftMr implements AutoCloseable {
   public static final int REMOTE_READ = 4;
   public static final int REMOTE_ATOMIC = 8;
 
-  private final int key;
-  private final MemorySegment segment;
+  static final int ALL_ACCESS = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
 
-  SoftMr(int key, MemorySegment segment) {
+  /** Never valid: the empty entry of caches. */
+  static final SoftMr NONE = new SoftMr();
+
+  final int key;
+  final long address;
+  final long length;
+  final int access;
+  private final SoftNic nic;
+
+  /**
+   * Read by NIC threads after {@link #valid}, within one pass; cleared by close once no pass can
+   * hold it, so that caches don't keep the memory of an automatic arena alive.
+   */
+  MemorySegment segment;
+
+  /** Checked once a pass, see {@link Fabric#quiesce}. */
+  volatile boolean valid;
+
+  private SoftMr() {
+    nic = null;
+    key = 0;
+    address = 0;
+    length = 0;
+    access = 0;
+    segment = MemorySegment.NULL;
+  }
+
+  SoftMr(SoftNic nic, int key, MemorySegment segment, int access) {
+    this.nic = nic;
     this.key = key;
     this.segment = segment;
+    this.address = segment.address();
+    this.length = segment.byteSize();
+    this.access = access;
+    this.valid = true;
   }
 
   /** Key for the owner's own WQEs. */
@@ -32,21 +63,39 @@ public final class SoftMr implements AutoCloseable {
 
   /** First address. */
   public long address() {
-    return segment.address();
+    return address;
   }
 
   /** Bytes. */
   public long length() {
-    return segment.byteSize();
+    return length;
+  }
+
+  /** Access bits, implied ones included. */
+  public int access() {
+    return access;
   }
 
   /**
    * Invalidates the keys; returns once no NIC thread touches the memory any more. Twice is fine.
    *
-   * @throws IllegalStateException if a NIC thread doesn't let go within 10 s: the memory must not be freed
+   * @throws IllegalStateException if a NIC thread doesn't let go within 10 s: the memory must not
+   *     be freed
    */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    valid = false;
+    nic.keys.remove(this);
+    Fabric.quiesce();
+    segment = MemorySegment.NULL;
+  }
+
+  /** Whether bytes [offset, offset + bytes) lie inside; offset is relative and may be anything. */
+  boolean contains(long offset, long bytes) {
+    return offset >= 0 && offset <= length - bytes;
+  }
+
+  boolean allows(int needed) {
+    return (access & needed) == needed;
   }
 }

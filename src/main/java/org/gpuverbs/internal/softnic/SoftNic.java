@@ -2,13 +2,34 @@
 package org.gpuverbs.internal.softnic;
 
 import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A software NIC. NICs of one JVM reach each other by {@link #guid}. Any thread. */
 public final class SoftNic implements AutoCloseable {
+  private static final AtomicInteger THREAD_NUMBER = new AtomicInteger();
+
+  final KeyTable keys = new KeyTable();
   private final SoftNicConfig config;
+  private final long guid;
+  private final List<Worker> workers = new ArrayList<>();
+  private final ConcurrentHashMap<Integer, SoftQp> qps = new ConcurrentHashMap<>();
+  private int created;
+  private int nextNumber;
+  private boolean closed;
 
   private SoftNic(SoftNicConfig config) {
     this.config = config;
+    // Numbers start anywhere, so that a number left over from another NIC names nobody.
+    nextNumber = new SecureRandom().nextInt(0x100_0000);
+    for (int i = 0; i < config.threads(); i++) {
+      workers.add(new Worker(config, "gpuverbs-softnic-" + THREAD_NUMBER.getAndIncrement()));
+    }
+    guid = Fabric.add(this);
   }
 
   /**
@@ -17,12 +38,16 @@ public final class SoftNic implements AutoCloseable {
    * @throws IllegalCallerException if native access is denied to this module
    */
   public static SoftNic open(SoftNicConfig config) {
-    return new SoftNic(config);
+    Objects.requireNonNull(config, "config");
+    HostMemory.ensureAccessible();
+    SoftNic nic = new SoftNic(config);
+    nic.workers.forEach(Worker::start);
+    return nic;
   }
 
   /** The NIC's address in this JVM: random, never 0. */
   public long guid() {
-    throw new UnsupportedOperationException();
+    return guid;
   }
 
   public int threads() {
@@ -34,32 +59,66 @@ public final class SoftNic implements AutoCloseable {
   }
 
   /**
-   * Registers memory. Payload is touched only through {@code segment}, so closing its arena is safe: later requests fail.
+   * Registers memory. Payload is touched only through {@code segment}, so closing its arena is
+   * safe: later requests fail.
    *
    * @param access bits of {@link SoftMr}; remote write and remote atomic imply local write
-   * @throws IllegalArgumentException if the segment is not native, is empty, is confined to a thread, is closed, or is read-only
-   *     and access asks for writes
+   * @throws IllegalArgumentException if the segment is not native, is empty, is confined to a
+   *     thread, or is read-only and access asks for writes
+   * @throws IllegalStateException if the segment's arena or the NIC is closed
    */
   public SoftMr register(MemorySegment segment, int access) {
-    throw new UnsupportedOperationException();
+    if ((access & ~SoftMr.ALL_ACCESS) != 0) {
+      throw new IllegalArgumentException("unknown access bits: 0x" + Integer.toHexString(access));
+    }
+    int implied =
+        (access & (SoftMr.REMOTE_WRITE | SoftMr.REMOTE_ATOMIC)) != 0
+            ? access | SoftMr.LOCAL_WRITE
+            : access;
+    if (!segment.isNative()) {
+      throw new IllegalArgumentException("heap memory can't be registered; allocate native memory");
+    }
+    if (segment.byteSize() == 0) {
+      throw new IllegalArgumentException("an empty segment can't be registered");
+    }
+    if (!segment.isAccessibleBy(workers.getFirst().thread())) {
+      throw new IllegalArgumentException(
+          "the segment's arena is confined to a thread; use a shared, automatic or global arena");
+    }
+    if (segment.isReadOnly() && (implied & SoftMr.LOCAL_WRITE) != 0) {
+      throw new IllegalArgumentException("the segment is read-only; register it without writes");
+    }
+    if (!segment.scope().isAlive()) {
+      throw new IllegalStateException("the segment's arena is closed");
+    }
+    synchronized (this) {
+      ensureOpen();
+      synchronized (keys) {
+        SoftMr mr = new SoftMr(this, keys.freshKey(), segment, implied);
+        keys.add(mr);
+        return mr;
+      }
+    }
   }
 
-  /** As {@link #createCq(MemorySegment, int, MemorySegment, boolean)}: room is known from {@link SoftCq#consumed}. */
+  /** As the longer form: room is known from {@link SoftCq#consumed}. */
   public SoftCq createCq(MemorySegment ring, int depth) {
-    throw new UnsupportedOperationException();
+    return createCq(ring, depth, null, false);
   }
 
   /**
-   * An owner-bit CQ in {@code ring}, which its owner has filled with invalid CQEs (op_own 0xf1 or 0xff).
+   * An owner-bit CQ in {@code ring}, which its owner has filled with invalid CQEs (op_own 0xf1 or
+   * 0xff).
    *
-   * @param ring depth * 64 bytes, 64-byte aligned; must stay allocated until the QPs that use it are closed
+   * @param ring depth * 64 bytes, 64-byte aligned; must stay allocated until the QPs that use it
+   *     are closed
    * @param depth a power of two, 1..2^22
-   * @param dbr 4 bytes, be32 consumer index (24 bits) as an mlx5 CQ's doorbell record; or null for {@link SoftCq#consumed}
+   * @param dbr 4 bytes, be32 consumer index (24 bits) as an mlx5 CQ's doorbell record; or null for
+   *     {@link SoftCq#consumed}
    * @param ignoreOverrun true: never full, old CQEs are overwritten (mlx5's cqc.oi)
    */
-  public SoftCq createCq(
-      MemorySegment ring, int depth, MemorySegment dbr, boolean ignoreOverrun) {
-    throw new UnsupportedOperationException();
+  public SoftCq createCq(MemorySegment ring, int depth, MemorySegment dbr, boolean ignoreOverrun) {
+    return new SoftCq(ring, depth, dbr, ignoreOverrun);
   }
 
   /**
@@ -67,13 +126,81 @@ public final class SoftNic implements AutoCloseable {
    *
    * @throws IllegalStateException if the NIC is closed or has as many QPs as it may
    */
-  public SoftQp createQp(SoftQpAttr attr) {
-    throw new UnsupportedOperationException();
+  public synchronized SoftQp createQp(SoftQpAttr attr) {
+    Objects.requireNonNull(attr, "attr");
+    ensureOpen();
+    if (qps.size() >= config.maxQueuePairs()) {
+      throw new IllegalStateException("the NIC has its maximum of " + qps.size() + " QPs");
+    }
+    Worker worker = workers.get(Math.floorMod(created++, workers.size()));
+    SoftQp qp = new SoftQp(this, freshNumber(), worker, attr);
+    qps.put(qp.number(), qp);
+    return qp;
   }
 
   /** Closes the QPs and stops the threads, within 10 s. Twice is fine. */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    qps.values().forEach(SoftQp::close);
+    keys.all().forEach(mr -> mr.valid = false);
+    Fabric.quiesce();
+    Fabric.remove(guid);
+    workers.forEach(Worker::stop);
+    long deadline = Fabric.deadline();
+    for (Worker worker : workers) {
+      join(worker.thread(), deadline);
+    }
+  }
+
+  SoftQp find(int number) {
+    return qps.get(number);
+  }
+
+  void forget(SoftQp qp) {
+    qps.remove(qp.number(), qp);
+  }
+
+  void quiesce(long deadline) {
+    workers.forEach(worker -> worker.quiesce(deadline));
+  }
+
+  private void ensureOpen() {
+    if (closed) {
+      throw new IllegalStateException("the NIC is closed");
+    }
+  }
+
+  private int freshNumber() {
+    while (true) {
+      int number = nextNumber++ & 0xff_ffff;
+      // mlx5 keeps 0 and 1 for management; 0xffffff is multicast.
+      if (number > 1 && number != 0xff_ffff && !qps.containsKey(number)) {
+        return number;
+      }
+    }
+  }
+
+  private static void join(Thread thread, long deadline) {
+    boolean interrupted = false;
+    while (thread.isAlive() && System.nanoTime() - deadline < 0) {
+      try {
+        thread.join(10);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    if (thread.isAlive()) {
+      throw new IllegalStateException(
+          thread.getName() + " did not stop within " + Fabric.PATIENCE.toSeconds() + " s");
+    }
   }
 }

@@ -9,10 +9,11 @@ import java.util.Objects;
  *
  * @param threads NIC threads, 1..64; QPs are spread over them
  * @param maxMessageBytes the longest message, 1..2^31
- * @param rnrTimer how long a sender waits after "receiver not ready" before it counts one retry; positive
+ * @param rnrTimer how long a sender waits after "receiver not ready" before it counts one retry;
+ *     positive
  * @param maxQueuePairs 1..2^20
- * @param lenientDoorbell false: the doorbell record is read only after a doorbell, so a lost doorbell is a lost WQE; true: the
- *     record is polled
+ * @param lenientDoorbell false: the doorbell record is read only after a doorbell, so a lost
+ *     doorbell is a lost WQE; true: the record is polled
  * @param faults test hook, or null
  */
 public record SoftNicConfig(
@@ -23,14 +24,13 @@ public record SoftNicConfig(
     boolean lenientDoorbell,
     FaultInjection faults) {
 
+  private static final Duration LONGEST_TIMER = Duration.ofHours(1);
+
   public SoftNicConfig {
     range("threads", threads, 1, 64);
     range("maxMessageBytes", maxMessageBytes, 1, 1L << 31);
     range("maxQueuePairs", maxQueuePairs, 1, 1 << 20);
-    Objects.requireNonNull(rnrTimer, "rnrTimer");
-    if (rnrTimer.isNegative() || rnrTimer.isZero()) {
-      throw new IllegalArgumentException("rnrTimer must be positive: " + rnrTimer);
-    }
+    timer("rnrTimer", rnrTimer);
   }
 
   /** One thread, messages up to 1 GiB, RNR timer 1 ms, 16384 QPs, strict doorbells, no faults. */
@@ -68,10 +68,16 @@ public record SoftNicConfig(
         threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
   }
 
+  static void timer(String name, Duration duration) {
+    Objects.requireNonNull(duration, name);
+    if (duration.isNegative() || duration.isZero() || duration.compareTo(LONGEST_TIMER) > 0) {
+      throw new IllegalArgumentException(name + " must be positive, at most 1 h: " + duration);
+    }
+  }
+
   private static void range(String name, long value, long low, long high) {
     if (value < low || value > high) {
-      throw new IllegalArgumentException(
-          name + " must be " + low + ".." + high + ": " + value);
+      throw new IllegalArgumentException(name + " must be " + low + ".." + high + ": " + value);
     }
   }
 }

@@ -6,8 +6,9 @@ import java.util.Objects;
 import org.gpuverbs.internal.wire.Mlx5;
 
 /**
- * The memory of a QP. The NIC uses it by address, so it must stay allocated until {@link SoftQp#close} has returned. Its first
- * content is its owner's business: rings zeroed, doorbell record and doorbell 0, CQEs invalid.
+ * The memory of a QP. The NIC uses it by address, so it must stay allocated until {@link
+ * SoftQp#close} has returned. Its first content is its owner's business: rings zeroed, doorbell
+ * record and doorbell 0, CQEs invalid.
  *
  * @param ring send ring, {@code depth} * 64 bytes, 64-byte aligned
  * @param depth WQEBBs, a power of two, 1..16384
@@ -15,7 +16,8 @@ import org.gpuverbs.internal.wire.Mlx5;
  * @param doorbell the 64-bit doorbell register; 8-byte aligned
  * @param collapsedCqe collapsed send CQ: its one CQE, 64-byte aligned; or null
  * @param sendCq full send CQ, or null; exactly one of the two is given
- * @param receiveRing {@code receiveDepth} * 64 bytes, 64-byte aligned; or null without a receive queue
+ * @param receiveRing {@code receiveDepth} * 64 bytes, 64-byte aligned; or null without a receive
+ *     queue
  * @param receiveDepth a power of two, 1..16384; 0 without a receive queue
  * @param receiveCq where receives complete; null without a receive queue
  */

@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 /**
  * Reads the fields of one 64-byte CQE that lies at {@code offset} (a multiple of 8) of a segment.
  *
- * <p>Read {@link #valid} or {@link #opOwn} first: it is the acquire load that orders everything that the NIC stored before
- * it published the CQE. Any thread.
+ * <p>Read {@link #valid} or {@link #opOwn} first: it is the acquire load that orders everything
+ * that the NIC stored before it published the CQE. Any thread.
  */
 public final class Cqe {
   private static final ValueLayout.OfInt BE32 =
@@ -27,8 +27,9 @@ public final class Cqe {
   }
 
   /**
-   * Whether the CQE at consumer index {@code index} of a ring of {@code depth} (a power of two) has been written by the NIC:
-   * its opcode is not INVALID and its owner bit equals the parity of the lap.
+   * Whether the CQE at consumer index {@code index} of a ring of {@code depth} (a power of two) has
+   * been written by the NIC: its opcode is not INVALID and its owner bit equals the parity of the
+   * lap.
    */
   public static boolean valid(int opOwn, long index, int depth) {
     return opcode(opOwn) != Mlx5.CQE_INVALID && owner(opOwn) == ((index & depth) != 0 ? 1 : 0);

@@ -68,7 +68,10 @@ public final class Mlx5 {
   public static final int OPCODE_ATOMIC_MASKED_CS = 0x14;
   public static final int OPCODE_ATOMIC_MASKED_FA = 0x15;
 
-  /** Reads local memory and drops it: orders earlier DMA writes. Linux include/linux/mlx5/qp.h: MLX5_OPCODE_DUMP. */
+  /**
+   * Reads local memory and drops it: orders earlier DMA writes. Linux include/linux/mlx5/qp.h:
+   * MLX5_OPCODE_DUMP.
+   */
   public static final int OPCODE_DUMP = 0x23;
 
   // Modifiers of masked atomics (the extended atomic operations of the device).

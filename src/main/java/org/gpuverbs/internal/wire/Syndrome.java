@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.wire;
 
-/** mlx5 completion syndromes (enum MLX5_CQE_SYNDROME_* of mlx5dv.h), with names and hints for people. */
+/**
+ * mlx5 completion syndromes (enum MLX5_CQE_SYNDROME_* of mlx5dv.h), with names and hints for
+ * people.
+ */
 public final class Syndrome {
   private Syndrome() {}
 
@@ -48,25 +51,35 @@ public final class Syndrome {
     return switch (syndrome) {
       case NONE -> "nothing to do";
       case LOCAL_LENGTH ->
-          "a message is longer than the port's maximum or than the receive buffer it met, or an atomic's result segment has"
-              + " the wrong length";
+          "a message is longer than the port's maximum or than the receive buffer it met, or an"
+              + " atomic's result segment has the wrong length";
       case LOCAL_QP_OPERATION ->
-          "the WQE is malformed: its index, QP number, size, opcode or segments don't fit; look for a submit path that"
-              + " publishes before the WQE is written";
+          "the WQE is malformed: its index, QP number, size, opcode or segments don't fit; look for"
+              + " a submit path that publishes before the WQE is written";
       case LOCAL_PROTECTION ->
-          "a local segment is outside its memory region, has a wrong lkey or no local write access, or its arena was closed";
-      case FLUSHED -> "an earlier error or a close ended the queue pair; look at its first error, then reset both sides";
+          "a local segment is outside its memory region, has a wrong lkey or no local write access,"
+              + " or its arena was closed";
+      case FLUSHED ->
+          "an earlier error or a close ended the queue pair; look at its first error, then reset"
+              + " both sides";
       case MW_BIND -> "a memory window couldn't be bound";
       case BAD_RESPONSE -> "the peer answered with something unexpected";
       case LOCAL_ACCESS -> "local memory refused the data of a remote request";
       case REMOTE_INVALID_REQUEST ->
-          "the peer refused the request: a message longer than its receive buffer, or an atomic at an unaligned address";
+          "the peer refused the request: a message longer than its receive buffer, or an atomic at"
+              + " an unaligned address";
       case REMOTE_ACCESS ->
-          "the remote address, length or rkey doesn't lie in a region that allows this operation, or the peer closed it";
-      case REMOTE_OPERATION -> "the peer couldn't finish the request: its receive buffer or completion queue is unusable";
+          "the remote address, length or rkey doesn't lie in a region that allows this operation,"
+              + " or the peer closed it";
+      case REMOTE_OPERATION ->
+          "the peer couldn't finish the request: its receive buffer or completion queue is"
+              + " unusable";
       case RETRY_EXCEEDED ->
-          "the peer doesn't answer: not connected, closed, in error, or only one side was reset; connect or reset both";
-      case RNR_RETRY_EXCEEDED -> "the peer had no receive posted in time; post receives earlier or raise the RNR retry count";
+          "the peer doesn't answer: not connected, closed, in error, or only one side was reset;"
+              + " connect or reset both";
+      case RNR_RETRY_EXCEEDED ->
+          "the peer had no receive posted in time; post receives earlier or raise the RNR retry"
+              + " count";
       case REMOTE_ABORTED -> "the peer gave the request up";
       default -> "not a syndrome that gpuverbs knows; see the vendor syndrome";
     };

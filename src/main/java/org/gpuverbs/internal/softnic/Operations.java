@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs.internal.softnic;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import org.gpuverbs.internal.wire.Mlx5;
+import org.gpuverbs.internal.wire.Syndrome;
+import org.gpuverbs.internal.wire.VendorSyndrome;
+
+/**
+ * Executes one WQE of any kind: q.ci's, whose control segment has been checked. Changes nothing if
+ * it stalls. One NIC thread; the QP's send lock and, if {@code peer} isn't null, the peer's receive
+ * lock are held.
+ */
+final class Operations {
+  private final SegmentList local = new SegmentList();
+  private final SegmentList receive = new SegmentList();
+
+  /** Payload bytes of the last WQE that succeeded. */
+  long bytes;
+
+  /** What a CQE reports as byte_cnt for it: bytes read or fetched. */
+  long byteCount;
+
+  /**
+   * @param peer the responder, or null if it can't be had now, which {@code noPeer} explains
+   * @return {@link Result}
+   */
+  int execute(SoftQp q, SoftQp peer, int noPeer, long control, int ds) {
+    int opcode = (int) (control >>> 32) & 0xff;
+    int opmod = (int) (control >>> 56);
+    bytes = 0;
+    byteCount = 0;
+    // RC order: what an earlier message stored is seen before what this one stores.
+    VarHandle.releaseFence();
+    try {
+      return switch (opcode) {
+        case Mlx5.OPCODE_NOP -> opmod == 0 ? Result.OK : badOpcode();
+        case Mlx5.OPCODE_DUMP -> opmod == 0 ? dump(q, ds) : badOpcode();
+        case Mlx5.OPCODE_RDMA_WRITE, Mlx5.OPCODE_RDMA_WRITE_IMM ->
+            opmod == 0 ? write(q, peer, noPeer, opcode, ds) : badOpcode();
+        case Mlx5.OPCODE_SEND, Mlx5.OPCODE_SEND_IMM ->
+            opmod == 0 ? send(q, peer, noPeer, opcode, ds) : badOpcode();
+        case Mlx5.OPCODE_RDMA_READ -> opmod == 0 ? read(q, peer, noPeer, ds) : badOpcode();
+        case Mlx5.OPCODE_ATOMIC_CS, Mlx5.OPCODE_ATOMIC_FA ->
+            opmod == 0 ? atomic(q, peer, noPeer, opcode, 8, ds) : badOpcode();
+        case Mlx5.OPCODE_ATOMIC_MASKED_CS, Mlx5.OPCODE_ATOMIC_MASKED_FA ->
+            opmod == Mlx5.OPMOD_MASKED_4_BYTES
+                ? atomic(q, peer, noPeer, opcode, 4, ds)
+                : opmod == Mlx5.OPMOD_MASKED_8_BYTES
+                    ? atomic(q, peer, noPeer, opcode, 8, ds)
+                    : badOpcode();
+        default -> badOpcode();
+      };
+    } finally {
+      local.clear();
+      receive.clear();
+    }
+  }
+
+  private static int badOpcode() {
+    return Result.error(Syndrome.LOCAL_QP_OPERATION, VendorSyndrome.WQE_OPCODE);
+  }
+
+  private static int badSegments() {
+    return Result.error(Syndrome.LOCAL_QP_OPERATION, VendorSyndrome.WQE_SEGMENTS);
+  }
+
+  private int dump(SoftQp q, int ds) {
+    // Everything before it has been executed already, so only the checks are left.
+    return SendParser.segments(q, 1, ds, 0, local);
+  }
+
+  private int write(SoftQp q, SoftQp peer, int noPeer, int opcode, int ds) {
+    if (ds < 2) {
+      return badSegments();
+    }
+    int result = SendParser.segments(q, 2, ds, 0, local);
+    if (result != Result.OK) {
+      return result;
+    }
+    if (peer == null) {
+      return noPeer;
+    }
+    boolean immediate = opcode == Mlx5.OPCODE_RDMA_WRITE_IMM;
+    long total = local.total;
+    if (total > 0) {
+      result = remote(q, peer, total, SoftMr.REMOTE_WRITE);
+      if (result != Result.OK) {
+        return result;
+      }
+    }
+    if (immediate) {
+      result = Responder.receiveReady(peer);
+      if (result != Result.OK) {
+        return result;
+      }
+    }
+    if (total > 0) {
+      try {
+        Payload.gather(local, remoteSegment, remoteOffset);
+      } catch (IllegalStateException | InternalError e) {
+        return local.alive() && e instanceof IllegalStateException
+            ? remoteClosed(peer)
+            : localClosed();
+      }
+    }
+    bytes = total;
+    return immediate
+        ? Responder.completeReceive(peer, Mlx5.CQE_RESP_WR_IMM, solicited(q), total, immediate(q))
+        : Result.OK;
+  }
+
+  private int send(SoftQp q, SoftQp peer, int noPeer, int opcode, int ds) {
+    int result = SendParser.segments(q, 1, ds, 0, local);
+    if (result != Result.OK) {
+      return result;
+    }
+    if (peer == null) {
+      return noPeer;
+    }
+    result = Responder.receiveReady(peer);
+    if (result != Result.OK) {
+      return result;
+    }
+    long total = local.total;
+    result = Responder.scatterList(peer, total, receive);
+    if (result != Result.OK) {
+      return result;
+    }
+    try {
+      Payload.copy(local, receive);
+    } catch (IllegalStateException | InternalError e) {
+      return local.alive() && e instanceof IllegalStateException
+          ? Responder.failReceive(
+              peer,
+              Syndrome.LOCAL_PROTECTION,
+              VendorSyndrome.MEMORY_CLOSED,
+              Syndrome.REMOTE_OPERATION)
+          : localClosed();
+    }
+    bytes = total;
+    boolean immediate = opcode == Mlx5.OPCODE_SEND_IMM;
+    return Responder.completeReceive(
+        peer,
+        immediate ? Mlx5.CQE_RESP_SEND_IMM : Mlx5.CQE_RESP_SEND,
+        solicited(q),
+        total,
+        immediate ? immediate(q) : 0);
+  }
+
+  private int read(SoftQp q, SoftQp peer, int noPeer, int ds) {
+    if (ds < 2) {
+      return badSegments();
+    }
+    int result = SendParser.segments(q, 2, ds, SoftMr.LOCAL_WRITE, local);
+    if (result != Result.OK) {
+      return result;
+    }
+    if (peer == null) {
+      return noPeer;
+    }
+    long total = local.total;
+    if (total > 0) {
+      result = remote(q, peer, total, SoftMr.REMOTE_READ);
+      if (result != Result.OK) {
+        return result;
+      }
+      try {
+        Payload.scatter(remoteSegment, remoteOffset, local);
+      } catch (IllegalStateException | InternalError e) {
+        return local.alive() && e instanceof IllegalStateException
+            ? remoteClosed(peer)
+            : localClosed();
+      }
+    }
+    bytes = total;
+    byteCount = total;
+    return Result.OK;
+  }
+
+  private int atomic(SoftQp q, SoftQp peer, int noPeer, int opcode, int size, int ds) {
+    // A masked 64-bit compare-swap has its masks in a second segment.
+    int from = opcode == Mlx5.OPCODE_ATOMIC_MASKED_CS && size == 8 ? 4 : 3;
+    if (ds < from) {
+      return badSegments();
+    }
+    int result = SendParser.segments(q, from, ds, SoftMr.LOCAL_WRITE, local);
+    if (result != Result.OK) {
+      return result;
+    }
+    if (local.total != size) {
+      return Result.error(Syndrome.LOCAL_LENGTH, VendorSyndrome.RESULT_LENGTH);
+    }
+    if (!local.alive()) {
+      return localClosed();
+    }
+    if (peer == null) {
+      return noPeer;
+    }
+    long address = HostMemory.getBe64(SendParser.unit(q, 1));
+    if ((address & (size - 1)) != 0) {
+      return Responder.refuse(peer, Syndrome.REMOTE_INVALID_REQUEST, VendorSyndrome.ALIGNMENT);
+    }
+    result = remote(q, peer, size, SoftMr.REMOTE_ATOMIC);
+    if (result != Result.OK) {
+      return result;
+    }
+    long old;
+    try {
+      long operands = SendParser.unit(q, 2);
+      old = size == 8 ? atomic8(q, opcode, operands) : atomic4(opcode, operands);
+    } catch (IllegalStateException e) {
+      return remoteClosed(peer);
+    }
+    try {
+      Payload.store(old, size, local);
+    } catch (IllegalStateException e) {
+      return localClosed();
+    }
+    bytes = size;
+    byteCount = size;
+    return Result.OK;
+  }
+
+  private long atomic8(SoftQp q, int opcode, long operands) {
+    long first = HostMemory.getBe64(operands);
+    long second = HostMemory.getBe64(operands + 8);
+    return switch (opcode) {
+      case Mlx5.OPCODE_ATOMIC_FA -> Atomics.fetchAdd(remoteSegment, remoteOffset, first);
+      case Mlx5.OPCODE_ATOMIC_CS -> Atomics.compareSwap(remoteSegment, remoteOffset, second, first);
+      case Mlx5.OPCODE_ATOMIC_MASKED_FA ->
+          Atomics.maskedFetchAdd(remoteSegment, remoteOffset, first, second);
+      default -> {
+        long masks = SendParser.unit(q, 3);
+        yield Atomics.maskedCompareSwap(
+            remoteSegment,
+            remoteOffset,
+            second,
+            HostMemory.getBe64(masks + 8),
+            first,
+            HostMemory.getBe64(masks));
+      }
+    };
+  }
+
+  private long atomic4(int opcode, long operands) {
+    int first = HostMemory.getBe32(operands);
+    int second = HostMemory.getBe32(operands + 4);
+    return opcode == Mlx5.OPCODE_ATOMIC_MASKED_FA
+        ? Atomics.maskedFetchAdd(remoteSegment, remoteOffset, first, second)
+        : Atomics.maskedCompareSwap(
+            remoteSegment,
+            remoteOffset,
+            second,
+            HostMemory.getBe32(operands + 12),
+            first,
+            HostMemory.getBe32(operands + 8));
+  }
+
+  private MemorySegment remoteSegment = MemorySegment.NULL;
+  private long remoteOffset;
+
+  /** Checks the remote address segment in unit 1; an error is a NAK. */
+  private int remote(SoftQp q, SoftQp peer, long total, int needed) {
+    long at = SendParser.unit(q, 1);
+    SoftMr mr = Responder.region(peer, q, HostMemory.getBe32(at + Mlx5.RADDR_RKEY));
+    if (mr == null) {
+      return Responder.refuse(peer, Syndrome.REMOTE_ACCESS, VendorSyndrome.KEY);
+    }
+    remoteOffset = HostMemory.getBe64(at) - mr.address;
+    if (!mr.contains(remoteOffset, total)) {
+      return Responder.refuse(peer, Syndrome.REMOTE_ACCESS, VendorSyndrome.BOUNDS);
+    }
+    if (!mr.allows(needed)) {
+      return Responder.refuse(peer, Syndrome.REMOTE_ACCESS, VendorSyndrome.PERMISSION);
+    }
+    remoteSegment = mr.segment;
+    return Result.OK;
+  }
+
+  private static int remoteClosed(SoftQp peer) {
+    return Responder.refuse(peer, Syndrome.REMOTE_ACCESS, VendorSyndrome.MEMORY_CLOSED);
+  }
+
+  private static int localClosed() {
+    return Result.error(Syndrome.LOCAL_PROTECTION, VendorSyndrome.MEMORY_CLOSED);
+  }
+
+  private static boolean solicited(SoftQp q) {
+    return ((int) HostMemory.getBe64(SendParser.unit(q, 0) + 8) >>> 32 & Mlx5.CTRL_SOLICITED) != 0;
+  }
+
+  private static int immediate(SoftQp q) {
+    return HostMemory.getBe32(SendParser.unit(q, 0) + Mlx5.CTRL_IMM);
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs.internal.softnic;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+
+/** A NIC thread: polls the doorbells of its QPs and serves them in turn. */
+final class Worker {
+  private static final VarHandle EPOCH;
+
+  static {
+    try {
+      EPOCH = MethodHandles.lookup().findVarHandle(Worker.class, "epoch", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static final SoftQp[] NONE = {};
+  // Spinning starves the submitter where there are only two cores.
+  private static final int SPINS = Runtime.getRuntime().availableProcessors() <= 2 ? 16 : 2000;
+  private static final int YIELDS = 200;
+  // Doorbells are stores that wake nobody, so an idle thread has to look; this bounds the latency.
+  private static final long PARK_NANOS = 50_000;
+  private static final long PARK_WITHOUT_QPS_NANOS = 100_000_000;
+
+  private final Requester requester;
+  private final Thread thread;
+  private volatile SoftQp[] qps = NONE;
+  private volatile boolean stopped;
+
+  /** Odd while a pass is under way; each pass has its own value. */
+  @SuppressWarnings("unused")
+  private long epoch;
+
+  Worker(SoftNicConfig config, String name) {
+    requester = new Requester(config);
+    thread = new Thread(this::run, name);
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  Thread thread() {
+    return thread;
+  }
+
+  synchronized void add(SoftQp qp) {
+    SoftQp[] more = Arrays.copyOf(qps, qps.length + 1);
+    more[qps.length] = qp;
+    qps = more;
+    LockSupport.unpark(thread);
+  }
+
+  synchronized void remove(SoftQp qp) {
+    qps = Arrays.stream(qps).filter(other -> other != qp).toArray(SoftQp[]::new);
+  }
+
+  void stop() {
+    stopped = true;
+    LockSupport.unpark(thread);
+  }
+
+  /**
+   * Waits until the pass that is under way, if any, is over: see {@link Fabric#quiesce}.
+   *
+   * @throws IllegalStateException if it isn't by the deadline
+   */
+  void quiesce(long deadline) {
+    // With the full fence at the beginning of a pass: either this sees the pass, or the pass sees
+    // what the caller has changed.
+    VarHandle.fullFence();
+    long seen = (long) EPOCH.getVolatile(this);
+    if ((seen & 1) == 0) {
+      return;
+    }
+    for (int spins = 0; (long) EPOCH.getVolatile(this) == seen; spins++) {
+      if (System.nanoTime() - deadline >= 0) {
+        throw new IllegalStateException(
+            thread.getName()
+                + " did not end its pass within "
+                + Fabric.PATIENCE.toSeconds()
+                + " s");
+      }
+      SpinLock.pause(spins);
+    }
+  }
+
+  private void run() {
+    int idle = 0;
+    long pass = 0;
+    while (!stopped) {
+      EPOCH.setVolatile(this, pass + 1);
+      boolean moved = false;
+      SoftQp[] all = qps;
+      for (SoftQp qp : all) {
+        moved |= requester.poll(qp);
+      }
+      pass += 2;
+      EPOCH.setRelease(this, pass);
+      idle = moved ? 0 : idle + 1;
+      if (idle > 0) {
+        rest(idle, all.length == 0);
+      }
+    }
+  }
+
+  private void rest(int idle, boolean noQps) {
+    if (noQps) {
+      // add() unparks.
+      LockSupport.parkNanos(this, PARK_WITHOUT_QPS_NANOS);
+    } else if (idle <= SPINS) {
+      Thread.onSpinWait();
+    } else if (idle <= SPINS + YIELDS) {
+      Thread.yield();
+    } else {
+      LockSupport.parkNanos(this, PARK_NANOS);
+    }
+  }
+}
