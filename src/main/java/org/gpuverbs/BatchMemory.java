@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import org.gpuverbs.internal.queue.Layouts;
+import org.gpuverbs.internal.queue.WqeSize;
+import org.gpuverbs.internal.shim.Memory;
+
+/**
+ * The native form of a batch: gv_request structs, then the inline data they point to. Checks
+ * nothing.
+ */
+final class BatchMemory {
+  /** GV_OP_* of native/include/gpuverbs/queue.h. */
+  static final int OP_NOP = 0;
+
+  static final int OP_WRITE = 1;
+  static final int OP_WRITE_IMMEDIATE = 2;
+  static final int OP_WRITE_INLINE = 3;
+  static final int OP_READ = 4;
+  static final int OP_SEND = 5;
+  static final int OP_SEND_IMMEDIATE = 6;
+  static final int OP_COMPARE_SWAP = 7;
+  static final int OP_FETCH_ADD = 8;
+
+  private static final byte FLAG_SIGNALED = 1;
+
+  private final MemorySegment memory;
+  private long inlineEnd;
+
+  BatchMemory(int requests, long inlineBytes) {
+    inlineEnd = requests * Layouts.REQUEST_BYTES;
+    memory = Memory.allocate(inlineEnd + inlineBytes);
+  }
+
+  long address() {
+    return memory.address();
+  }
+
+  void free() {
+    Memory.free(memory);
+  }
+
+  private static long at(int index) {
+    return index * Layouts.REQUEST_BYTES;
+  }
+
+  private static long segmentAt(int index, int segment) {
+    return at(index) + Layouts.REQUEST_SEGMENT + segment * Layouts.SEGMENT_BYTES;
+  }
+
+  void operation(int index, int op, int segments) {
+    memory.set(JAVA_BYTE, at(index) + Layouts.REQUEST_OP, (byte) op);
+    memory.set(JAVA_BYTE, at(index) + Layouts.REQUEST_SEGMENTS, (byte) segments);
+  }
+
+  int operation(int index) {
+    return memory.get(JAVA_BYTE, at(index) + Layouts.REQUEST_OP);
+  }
+
+  int segments(int index) {
+    return memory.get(JAVA_BYTE, at(index) + Layouts.REQUEST_SEGMENTS);
+  }
+
+  void signal(int index) {
+    memory.set(JAVA_BYTE, at(index) + Layouts.REQUEST_FLAGS, FLAG_SIGNALED);
+  }
+
+  void immediate(int index, int value) {
+    memory.set(JAVA_INT, at(index) + Layouts.REQUEST_IMMEDIATE, value);
+  }
+
+  void remote(int index, long address, int rkey) {
+    remoteAddress(index, address);
+    memory.set(JAVA_INT, at(index) + Layouts.REQUEST_RKEY, rkey);
+  }
+
+  void remoteAddress(int index, long address) {
+    memory.set(JAVA_LONG, at(index) + Layouts.REQUEST_REMOTE_ADDRESS, address);
+  }
+
+  long remoteAddress(int index) {
+    return memory.get(JAVA_LONG, at(index) + Layouts.REQUEST_REMOTE_ADDRESS);
+  }
+
+  void segment(int index, int segment, long address, long length, int lkey) {
+    segmentAddress(index, segment, address);
+    segmentLength(index, segment, length);
+    memory.set(JAVA_INT, segmentAt(index, segment) + Layouts.SEGMENT_LKEY, lkey);
+  }
+
+  void segmentAddress(int index, int segment, long address) {
+    memory.set(JAVA_LONG, segmentAt(index, segment) + Layouts.SEGMENT_ADDRESS, address);
+  }
+
+  long segmentAddress(int index, int segment) {
+    return memory.get(JAVA_LONG, segmentAt(index, segment) + Layouts.SEGMENT_ADDRESS);
+  }
+
+  void segmentLength(int index, int segment, long length) {
+    memory.set(JAVA_INT, segmentAt(index, segment) + Layouts.SEGMENT_LENGTH, (int) length);
+  }
+
+  long segmentLength(int index, int segment) {
+    return Integer.toUnsignedLong(
+        memory.get(JAVA_INT, segmentAt(index, segment) + Layouts.SEGMENT_LENGTH));
+  }
+
+  void atomic(int index, long compare, long swapOrAdd) {
+    memory.set(JAVA_LONG, at(index) + Layouts.REQUEST_COMPARE, compare);
+    memory.set(JAVA_LONG, at(index) + Layouts.REQUEST_SWAP_OR_ADD, swapOrAdd);
+  }
+
+  void inline(int index, MemorySegment data) {
+    MemorySegment.copy(data, 0, memory, inlineEnd, data.byteSize());
+    memory.set(JAVA_LONG, at(index) + Layouts.REQUEST_INLINE_ADDRESS, address() + inlineEnd);
+    memory.set(JAVA_INT, at(index) + Layouts.REQUEST_INLINE_LENGTH, (int) data.byteSize());
+    inlineEnd += data.byteSize();
+  }
+
+  int inlineLength(int index) {
+    return memory.get(JAVA_INT, at(index) + Layouts.REQUEST_INLINE_LENGTH);
+  }
+
+  /** Works out and stores the request's size; returns it in basic blocks. */
+  int size(int index) {
+    int op = operation(index);
+    int units =
+        switch (op) {
+          case OP_NOP, OP_SEND, OP_SEND_IMMEDIATE -> 1;
+          case OP_COMPARE_SWAP, OP_FETCH_ADD -> 3;
+          default -> 2;
+        };
+    if (op == OP_WRITE_INLINE) {
+      int bytes = inlineLength(index);
+      units += bytes == 0 ? 0 : WqeSize.inlineUnits(bytes);
+    }
+    for (int s = 0; s < segments(index); s++) {
+      units += segmentLength(index, s) == 0 ? 0 : 1;
+    }
+    int wqebbs = WqeSize.wqebbs(units);
+    memory.set(JAVA_BYTE, at(index) + Layouts.REQUEST_WQEBBS, (byte) wqebbs);
+    return wqebbs;
+  }
+
+  int wqebbs(int index) {
+    return memory.get(JAVA_BYTE, at(index) + Layouts.REQUEST_WQEBBS);
+  }
+}

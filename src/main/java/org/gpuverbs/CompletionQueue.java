@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.gpuverbs.internal.queue.Deadline;
+import org.gpuverbs.internal.queue.IntTable;
+import org.gpuverbs.internal.queue.OneThread;
+import org.gpuverbs.internal.queue.UseGate;
+import org.gpuverbs.internal.shim.Memory;
+import org.gpuverbs.internal.shim.Native;
+import org.gpuverbs.internal.softnic.SoftCq;
+import org.gpuverbs.internal.wire.Cqe;
+import org.gpuverbs.internal.wire.Mlx5;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue of completions in host memory, shared by any number of queue pairs: of receives, and of
+ * requests where {@link QueuePairOptions.Builder#sendQueue} asked for them.
+ *
+ * <p>One thread at a time may poll, which is checked. Once added to a {@link Progress} only that
+ * polls.
+ *
+ * <p>It can't overflow: queue pairs are refused that could have more outstanding than it has room
+ * for.
+ */
+public final class CompletionQueue implements AutoCloseable {
+  private static final java.time.Duration CLOSE_TIMEOUT = java.time.Duration.ofSeconds(5);
+
+  /** Room that a closed queue pair gives back once its last completion is behind the consumer. */
+  private record Retired(long end, int room) {}
+
+  private final Nic nic;
+  private final int depth;
+  private final MemorySegment ring;
+  private final SoftCq soft;
+  private final OneThread thread = new OneThread("this completion queue");
+  private final UseGate gate = new UseGate();
+  private final IntTable<QueuePair> queuePairs = new IntTable<>();
+  private final AtomicReference<@Nullable Progress> progress = new AtomicReference<>();
+  private final List<Retired> retired = new ArrayList<>();
+  private int reserved;
+
+  /** CQEs taken. */
+  private volatile long consumer;
+
+  private CompletionQueue(Nic nic, int depth, MemorySegment ring) {
+    this.nic = nic;
+    this.depth = depth;
+    this.ring = ring;
+    this.soft = nic.softCq(ring, depth);
+  }
+
+  static CompletionQueue create(Nic nic, int depth) {
+    long address = Native.cqCreate(depth);
+    try {
+      return new CompletionQueue(nic, depth, Memory.at(address, (long) depth * Mlx5.CQE_SIZE));
+    } catch (RuntimeException e) {
+      Native.cqDestroy(address, depth);
+      throw e;
+    }
+  }
+
+  Nic nic() {
+    return nic;
+  }
+
+  SoftCq soft() {
+    return soft;
+  }
+
+  /**
+   * The length.
+   *
+   * @return completions
+   */
+  public int depth() {
+    return depth;
+  }
+
+  /**
+   * Takes completions, oldest first, as many as there are and {@code out} has room for. Allocates
+   * nothing.
+   *
+   * @param out overwritten
+   * @return how many were taken; 0 or more
+   * @throws IllegalStateException if the queue is closed, belongs to a {@link Progress}, or another
+   *     thread is polling
+   */
+  public int poll(Completions out) {
+    if (progress.get() != null) {
+      throw new IllegalStateException(this + " belongs to a Progress, which polls it");
+    }
+    return take(out);
+  }
+
+  /** For the owner. */
+  int take(Completions out) {
+    thread.enter();
+    try {
+      if (!gate.enter()) {
+        throw new IllegalStateException(this + " is closed");
+      }
+      try {
+        return drain(out);
+      } finally {
+        gate.exit();
+      }
+    } finally {
+      thread.exit();
+    }
+  }
+
+  private int drain(Completions out) {
+    out.clear();
+    long index = consumer;
+    QueuePair inside = null;
+    while (!out.full()) {
+      long offset = (index & (depth - 1)) * Mlx5.CQE_SIZE;
+      int opOwn = Cqe.opOwn(ring, offset);
+      if (!Cqe.valid(opOwn, index, depth)) {
+        break;
+      }
+      QueuePair qp = queuePairs.get(Cqe.qpNumber(ring, offset));
+      if (qp != inside) {
+        if (inside != null) {
+          inside.gate().exit();
+        }
+        inside = qp != null && qp.gate().enter() ? qp : null;
+      }
+      if (inside != null) {
+        inside.completion(ring, offset, opOwn, index, out);
+      }
+      index++;
+    }
+    if (inside != null) {
+      inside.gate().exit();
+    }
+    if (index != consumer) {
+      consumer = index;
+      soft.consumed(index);
+    }
+    return out.size();
+  }
+
+  /** The index behind the last CQE that the NIC has written. Any thread. */
+  long end() {
+    while (true) {
+      long from = consumer;
+      long at = from;
+      while (at - from < depth && Cqe.valid(ring, (at & (depth - 1)) * Mlx5.CQE_SIZE, at, depth)) {
+        at++;
+      }
+      // Behind a consumer that moved, the NIC may already have written the next lap.
+      if (from == consumer) {
+        return at;
+      }
+    }
+  }
+
+  /** Reserves room, so that the queue can't overflow. */
+  synchronized void attach(int room, String what) {
+    retired.removeIf(
+        r -> {
+          boolean behind = consumer - r.end >= 0;
+          reserved -= behind ? r.room : 0;
+          return behind;
+        });
+    if (room > depth - reserved) {
+      throw new IllegalArgumentException(
+          this
+              + " has room for "
+              + (depth - reserved)
+              + " more completions, "
+              + what
+              + " needs "
+              + room
+              + ": make a deeper one");
+    }
+    reserved += room;
+  }
+
+  void route(int number, QueuePair queuePair) {
+    queuePairs.put(number, queuePair);
+  }
+
+  void unroute(int number) {
+    queuePairs.remove(number);
+  }
+
+  /** Gives room back. The NIC writes no more completions of its queue pair. */
+  synchronized void detach(int room) {
+    if (gate.enter()) {
+      try {
+        retired.add(new Retired(end(), room));
+      } finally {
+        gate.exit();
+      }
+    }
+  }
+
+  void bind(Progress owner) {
+    if (!progress.compareAndSet(null, owner)) {
+      throw new IllegalStateException(this + " belongs to a Progress already");
+    }
+  }
+
+  void unbind(Progress owner) {
+    progress.compareAndSet(owner, null);
+  }
+
+  /**
+   * Frees the queue. Closing twice is fine.
+   *
+   * @throws IllegalStateException if a queue pair still uses it: close that first
+   */
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (queuePairs.size() != 0 && !gate.closed()) {
+        throw new IllegalStateException(
+            this + " is used by " + queuePairs.size() + " queue pairs: close them first");
+      }
+      if (!gate.close()) {
+        return;
+      }
+    }
+    nic.forget(this);
+    if (gate.awaitUnused(Deadline.after(CLOSE_TIMEOUT))) {
+      Native.cqDestroy(ring.address(), depth);
+    } else {
+      Quarantine.report(this.toString(), null);
+    }
+  }
+
+  /** Such as {@code CompletionQueue[depth 1024]}. */
+  @Override
+  public String toString() {
+    return "CompletionQueue[depth " + depth + "]";
+  }
+}

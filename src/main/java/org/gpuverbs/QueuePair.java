@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
+import org.gpuverbs.internal.events.QueuePairConnected;
+import org.gpuverbs.internal.queue.Deadline;
+import org.gpuverbs.internal.queue.Layouts;
+import org.gpuverbs.internal.queue.SendQueue;
+import org.gpuverbs.internal.queue.UseGate;
+import org.gpuverbs.internal.softnic.SoftQp;
+import org.gpuverbs.internal.softnic.SoftRemote;
+import org.gpuverbs.internal.softnic.SoftState;
+import org.gpuverbs.internal.wire.Cqe;
+import org.gpuverbs.internal.wire.Mlx5;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A reliable connection to one peer: a send queue that initiators submit to and, if asked for, a
+ * receive queue. Any thread.
+ *
+ * <p>Both ends exchange {@link #address} and {@link #connect}. A request that fails moves the queue
+ * pair to {@link QueuePairState#ERROR} and flushes what was outstanding; {@link #reset} starts
+ * afresh.
+ *
+ * <p>After close, {@link #poll}, {@link #postReceive} and {@link Initiator#submit} return {@link
+ * Status#CLOSED}; everything else but {@link #state}, {@link #number}, {@link #path} and the like
+ * throws {@link IllegalStateException}.
+ */
+public final class QueuePair implements AutoCloseable {
+  private static final int PACKET_SEQUENCES = 1 << 24;
+
+  private final Nic nic;
+  private final Path path;
+  private final QueuePairOptions options;
+  private final SendQueue queue;
+  private final SoftQp soft;
+  private final @Nullable ReceiveQueue receives;
+  private final UseGate gate = new UseGate();
+  private final QueuePairUsers users = new QueuePairUsers(this);
+  private final QueuePairErrors errors = new QueuePairErrors(this);
+  private final Object connecting = new Object();
+  private final long handle;
+  private volatile int packetSequence = ThreadLocalRandom.current().nextInt(PACKET_SEQUENCES);
+  private volatile int generation;
+
+  /** Completions before these positions of the CQs belong to the time before the last reset. */
+  private volatile long staleSends;
+
+  private volatile long staleReceives;
+
+  private QueuePair(Nic nic, Path path, QueuePairOptions options, SendQueue queue, SoftQp soft) {
+    this.nic = nic;
+    this.path = path;
+    this.options = options;
+    this.queue = queue;
+    this.soft = soft;
+    this.handle = queue.address();
+    this.receives =
+        options.receiveDepth() == 0
+            ? null
+            : new ReceiveQueue(queue, options.receiveDepth(), toString());
+  }
+
+  static QueuePair create(Nic nic, Path path, QueuePairOptions options) {
+    QueuePairMemory memory = QueuePairMemory.create(nic, options);
+    QueuePair made = new QueuePair(nic, path, options, memory.queue(), memory.soft());
+    memory.route(made);
+    Log.LOGGER.log(
+        Level.INFO,
+        () ->
+            made
+                + " on "
+                + nic.info().name()
+                + ": path "
+                + path
+                + ", placement "
+                + options.placement()
+                + ", policy "
+                + options.policy()
+                + ", depth "
+                + options.depth());
+    return made;
+  }
+
+  Nic nic() {
+    return nic;
+  }
+
+  UseGate gate() {
+    return gate;
+  }
+
+  SendQueue queue() {
+    return queue;
+  }
+
+  SoftQp soft() {
+    return soft;
+  }
+
+  QueuePairOptions options() {
+    return options;
+  }
+
+  @Nullable ReceiveQueue receives() {
+    return receives;
+  }
+
+  /** gv_sq's address, valid while the gate is held; as a mere name always. */
+  long handle() {
+    return handle;
+  }
+
+  int generation() {
+    return generation;
+  }
+
+  /**
+   * The number that the NIC gave it, kept over reset.
+   *
+   * @return 1..2<sup>24</sup>-1
+   */
+  public int number() {
+    return soft.number();
+  }
+
+  /**
+   * Who consumes the queue.
+   *
+   * @return the path taken
+   */
+  public Path path() {
+    return path;
+  }
+
+  /**
+   * Where the queue lies.
+   *
+   * @return the placement taken
+   */
+  public Placement placement() {
+    return options.placement();
+  }
+
+  /**
+   * How submitters share the send queue.
+   *
+   * @return the policy
+   */
+  public SubmitPolicy policy() {
+    return options.policy();
+  }
+
+  /**
+   * The send queue's length.
+   *
+   * @return basic blocks of 64 bytes
+   */
+  public int depth() {
+    return options.depth();
+  }
+
+  /**
+   * The most bytes of an inline write.
+   *
+   * @return bytes
+   */
+  public int maxInline() {
+    return options.maxInline();
+  }
+
+  Duration closeTimeout() {
+    return options.closeTimeout();
+  }
+
+  /**
+   * What the peer needs to connect. Changes with each reset.
+   *
+   * @return the address, to be sent to the peer
+   * @throws IllegalStateException if closed
+   */
+  public QueuePairAddress address() {
+    requireOpen();
+    return new QueuePairAddress(path, nic.guid(), number(), packetSequence, 0, 0, 0, 0);
+  }
+
+  /**
+   * Connects to the peer, which must connect back. Requests that run before it has wait for it
+   * about half a second.
+   *
+   * @param peer the peer's address
+   * @throws IllegalArgumentException if the peer's path is another
+   * @throws IllegalStateException if already connected, in ERROR or closed
+   * @throws RdmaException if the peer can't be reached by this path
+   */
+  public void connect(QueuePairAddress peer) {
+    if (peer.path() != path) {
+      throw new IllegalArgumentException(
+          this + " has path " + path + ", the peer " + peer.path() + ": both ends need the same");
+    }
+    if (!Nic.reachesSoft(peer.guid())) {
+      throw new RdmaException(
+          this + " can't reach NIC " + Long.toHexString(peer.guid()),
+          0,
+          QueuePairErrors.EHOSTUNREACH,
+          0,
+          "path SOFT connects queue pairs of one JVM whose NICs are open",
+          null);
+    }
+    synchronized (connecting) {
+      requireOpen();
+      QueuePairState now = state();
+      if (now != QueuePairState.RESET) {
+        throw new IllegalStateException(
+            this + " is " + now + ": a queue pair connects once; reset() it first");
+      }
+      enter();
+      try {
+        soft.connect(
+            new SoftRemote(peer.guid(), peer.number(), peer.packetSequence(), packetSequence));
+        queue.ready(number());
+      } finally {
+        gate.exit();
+      }
+    }
+    QueuePairConnected event = new QueuePairConnected();
+    event.number = number();
+    event.peer = peer.number();
+    event.path = path.name();
+    event.commit();
+  }
+
+  /**
+   * What the queue pair can do now.
+   *
+   * @return the state
+   */
+  public QueuePairState state() {
+    if (!gate.enter()) {
+      return gate.closed() ? QueuePairState.CLOSED : QueuePairState.RESET;
+    }
+    try {
+      if (soft.state() == SoftState.ERROR) {
+        errors.seen();
+      }
+      return switch (queue.state()) {
+        case SendQueue.STATE_RESET -> QueuePairState.RESET;
+        case SendQueue.STATE_READY -> QueuePairState.READY;
+        case SendQueue.STATE_ERROR -> QueuePairState.ERROR;
+        default -> QueuePairState.CLOSED;
+      };
+    } finally {
+      gate.exit();
+    }
+  }
+
+  /**
+   * What became of a ticket. Allocates nothing.
+   *
+   * @param ticket as submit gave it; a negative one is returned as it is, so that submit's result
+   *     can be passed unseen
+   * @return {@link Status#DONE}, {@link Status#PENDING}, a positive {@link Syndrome}, or {@link
+   *     Status#NOT_CONNECTED}, {@link Status#QP_ERROR} or {@link Status#CLOSED}
+   */
+  public long poll(long ticket) {
+    if (ticket < 0) {
+      return ticket;
+    }
+    if (!gate.enter()) {
+      return absent();
+    }
+    try {
+      long result = queue.poll(ticket);
+      if (result > 0 || result == Status.QP_ERROR) {
+        errors.seen();
+      }
+      return result;
+    } finally {
+      gate.exit();
+    }
+  }
+
+  /** Whether the ticket is done; false if that can't be told now. */
+  boolean isDone(long ticket) {
+    return poll(ticket) == Status.DONE;
+  }
+
+  /** Why the gate does not open. */
+  long absent() {
+    return gate.closed() ? Status.CLOSED : Status.NOT_CONNECTED;
+  }
+
+  /**
+   * Waits until a ticket is done: a loop in Java that a virtual thread may run. With a full send CQ
+   * somebody must poll that.
+   *
+   * @param ticket as submit gave it
+   * @param timeout how long to wait; the queue pair goes on if it ends
+   * @throws RdmaException with the syndrome if the request failed or was flushed, with the status
+   *     if {@code ticket} is one or the queue pair was reset or closed, with {@link Status#TIMEOUT}
+   *     if it is not done in time
+   * @throws InterruptedException if interrupted; the request goes on
+   */
+  public void await(long ticket, Duration timeout) throws InterruptedException {
+    long deadline = Deadline.after(timeout);
+    int born = generation;
+    IdleStrategy idle = IdleStrategy.backoff();
+    while (true) {
+      long result = born == generation ? poll(ticket) : Status.NOT_CONNECTED;
+      if (result == Status.DONE) {
+        return;
+      }
+      if (result != Status.PENDING || Deadline.passed(deadline)) {
+        throw RdmaException.of(
+            "ticket " + ticket + " of " + this, result == Status.PENDING ? Status.TIMEOUT : result);
+      }
+      if (Thread.interrupted()) {
+        throw new InterruptedException("interrupted while waiting for ticket " + ticket);
+      }
+      idle.idle(0);
+    }
+  }
+
+  /**
+   * How far the NIC has come: every ticket below is done.
+   *
+   * @return basic blocks finished since creation or reset
+   * @throws IllegalStateException if closed
+   */
+  public long completed() {
+    enter();
+    try {
+      // With a collapsed CQ a poll takes the CQE into account; with a full one its consumer has
+      // done so.
+      queue.poll(queue.completed());
+      return queue.completed();
+    } finally {
+      gate.exit();
+    }
+  }
+
+  /**
+   * What submitters have counted.
+   *
+   * @return a snapshot
+   * @throws IllegalStateException if closed
+   */
+  public QueuePairCounters counters() {
+    enter();
+    try {
+      return new QueuePairCounters(
+          queue.counter(Layouts.SQ_RESV_HEAD),
+          queue.completed(),
+          queue.counter(Layouts.SQ_DOORBELLS),
+          queue.counter(Layouts.SQ_FULL),
+          queue.counter(Layouts.SQ_STALLS),
+          queue.counter(Layouts.SQ_SCANS));
+    } finally {
+      gate.exit();
+    }
+  }
+
+  /**
+   * Why it went to ERROR.
+   *
+   * @return the {@link Syndrome} of the first request that failed; 0 if none has
+   * @throws IllegalStateException if closed
+   */
+  public int errorSyndrome() {
+    enter();
+    try {
+      return queue.errorSyndrome();
+    } finally {
+      gate.exit();
+    }
+  }
+
+  /**
+   * Which request failed first.
+   *
+   * @return its ticket, or -1 if none has
+   * @throws IllegalStateException if closed
+   */
+  public long errorTicket() {
+    enter();
+    try {
+      return queue.errorIndex();
+    } finally {
+      gate.exit();
+    }
+  }
+
+  /**
+   * Posts a receive, before or after connecting. One thread at a time, which is checked. Its
+   * completion goes to the receive CQ.
+   *
+   * @param id what {@link Completions#id} will say
+   * @param memory where the message lands, up to three ranges with {@link Access#LOCAL_WRITE}; none
+   *     for messages of 0 bytes
+   * @return the receive's index, or {@link Status#FULL}, {@link Status#QP_ERROR} or {@link
+   *     Status#CLOSED}
+   * @throws IllegalArgumentException if the memory is another NIC's or lacks LOCAL_WRITE, or are
+   *     more than three ranges
+   * @throws IllegalStateException if the queue pair has no receive queue, a region is closed, or
+   *     another thread is posting
+   */
+  public long postReceive(long id, LocalMemory... memory) {
+    ReceiveQueue queue = receives;
+    if (queue == null) {
+      throw new IllegalStateException(
+          this + " has no receive queue: create it with receiveDepth and receiveQueue");
+    }
+    if (memory.length > WorkRequest.MAX_SEGMENTS) {
+      throw new IllegalArgumentException(
+          memory.length + " ranges: a receive takes at most " + WorkRequest.MAX_SEGMENTS);
+    }
+    queue.enter();
+    try {
+      if (!gate.enter()) {
+        return absent();
+      }
+      try {
+        for (int i = 0; i < memory.length; i++) {
+          requireUsable("receive: ", memory[i].region(), true);
+          queue.segment(i, memory[i]);
+        }
+        return queue.post(id, memory.length);
+      } finally {
+        gate.exit();
+      }
+    } finally {
+      queue.exit();
+    }
+  }
+
+  /** Takes one CQE of this queue pair. By the CQ's one poller, with the gate held. */
+  void completion(MemorySegment cq, long at, int opOwn, long index, Completions out) {
+    int opcode = Cqe.opcode(opOwn);
+    int counter = Cqe.wqeCounter(cq, at);
+    boolean failed = Cqe.error(opOwn);
+    int syndrome = failed ? Cqe.syndrome(cq, at) : 0;
+    long bytes = failed ? 0 : Cqe.byteCount(cq, at);
+    if (opcode == Mlx5.CQE_REQ || opcode == Mlx5.CQE_REQ_ERR) {
+      if (index >= staleSends) {
+        out.addSend(queue.complete(counter, syndrome), number(), syndrome, bytes);
+      }
+    } else if (index >= staleReceives && receives != null) {
+      boolean immediate = opcode == Mlx5.CQE_RESP_WR_IMM || opcode == Mlx5.CQE_RESP_SEND_IMM;
+      int value = immediate ? Cqe.immediate(cq, at) : 0;
+      out.addReceive(receives.complete(counter), number(), syndrome, bytes, value, immediate);
+    }
+    if (failed) {
+      errors.seen();
+    }
+  }
+
+  void requireUsable(String who, MemoryRegion region, boolean landsHere) {
+    if (region.nic() != nic) {
+      throw new IllegalArgumentException(
+          who + region + " belongs to another NIC than " + this + ": register it with this one");
+    }
+    region.requireOpen();
+    if (landsHere && !region.access().contains(Access.LOCAL_WRITE)) {
+      throw new IllegalArgumentException(
+          who + region + " is read-only for the NIC: register it with Access.LOCAL_WRITE");
+    }
+  }
+
+  void serve(Initiator initiator) {
+    users.serve(initiator);
+  }
+
+  /** Runs {@code build} while this can't be closed, and owns the batch that it gives. */
+  Batch adopt(Supplier<Batch> build) {
+    enter();
+    try {
+      Batch batch = build.get();
+      users.add(batch);
+      return batch;
+    } finally {
+      gate.exit();
+    }
+  }
+
+  void forget(Batch batch) {
+    users.remove(batch);
+  }
+
+  /**
+   * The address of the queue's device state (struct gv_sq of gpuverbs/queue.h), for submitters of
+   * one's own in native code. It is valid until close, which does not wait for them.
+   *
+   * @return a host address
+   * @throws IllegalStateException if closed
+   */
+  public long deviceHandle() {
+    requireOpen();
+    return handle;
+  }
+
+  /**
+   * Starts both queues afresh: whatever is outstanding is forgotten, old tickets are {@link
+   * Status#NOT_CONNECTED}, and the address changes. The peer must be reset too. Batches stay
+   * usable.
+   *
+   * @throws IllegalStateException if closed, or another thread is resetting it
+   * @throws RdmaException with {@link Status#TIMEOUT} if submitters are not out within the close
+   *     timeout
+   */
+  public void reset() {
+    synchronized (connecting) {
+      if (!gate.pause()) {
+        throw new IllegalStateException(
+            this + (gate.closed() ? " is closed" : " is being reset by another thread"));
+      }
+      try {
+        queue.mark(SendQueue.STATE_ERROR);
+        if (!users.awaitUnused(Deadline.after(closeTimeout()))) {
+          throw RdmaException.of("reset of " + this + ": it is still in use", Status.TIMEOUT);
+        }
+        soft.reset();
+        queue.reset();
+        if (options.sendQueue() != null) {
+          staleSends = options.sendQueue().end();
+        }
+        if (receives != null && options.receiveQueue() != null) {
+          staleReceives = options.receiveQueue().end();
+          receives.reset();
+        }
+        errors.clear();
+        generation++;
+        packetSequence = ThreadLocalRandom.current().nextInt(PACKET_SEQUENCES);
+      } finally {
+        gate.resume();
+      }
+    }
+  }
+
+  private void enter() {
+    if (!gate.enter()) {
+      requireOpen();
+      throw new IllegalStateException(this + " is being reset");
+    }
+  }
+
+  private void requireOpen() {
+    if (gate.closed()) {
+      throw new IllegalStateException(this + " is closed");
+    }
+  }
+
+  /**
+   * Ends every wait on the queue with {@link Status#CLOSED}, waits at most the close timeout for
+   * those who still use it, closes its batches and frees its memory; if somebody does not let go in
+   * time, the memory is left allocated and a warning logged. Closing twice is fine.
+   */
+  @Override
+  public void close() {
+    if (gate.close()) {
+      users.release(Deadline.after(closeTimeout()));
+      nic.forget(this);
+    }
+  }
+
+  /** Such as {@code QueuePair 17}. */
+  @Override
+  public String toString() {
+    return "QueuePair " + soft.number();
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import org.gpuverbs.internal.queue.Deadline;
+import org.gpuverbs.internal.queue.SendQueue;
+import org.jspecify.annotations.Nullable;
+
+/** Who uses a queue pair: its initiators and batches. Frees its memory when all are out. */
+final class QueuePairUsers {
+  private final QueuePair qp;
+  private final boolean exclusive;
+  private final Set<Batch> batches = ConcurrentHashMap.newKeySet();
+  private final List<CpuLanes> lanes = new CopyOnWriteArrayList<>();
+  private volatile @Nullable Initiator last;
+
+  QueuePairUsers(QueuePair qp) {
+    this.qp = qp;
+    this.exclusive = qp.options().policy().exclusive();
+  }
+
+  /** Notes who submits; with the gate held. Costs one load while it stays the same. */
+  void serve(Initiator initiator) {
+    if (last != initiator) {
+      admit(initiator);
+    }
+  }
+
+  private synchronized void admit(Initiator initiator) {
+    Initiator owner = last;
+    if (exclusive) {
+      if (owner != null && owner != initiator && !owner.isClosed()) {
+        throw new IllegalStateException(
+            qp
+                + " is EXCLUSIVE and belongs to "
+                + owner
+                + ": "
+                + initiator
+                + " may not submit to it");
+      }
+      if (initiator.lanes() > 1) {
+        throw new IllegalStateException(
+            qp
+                + " is EXCLUSIVE, which means one submitter: "
+                + initiator
+                + " has "
+                + initiator.lanes());
+      }
+    }
+    if (initiator instanceof CpuLanes cpu && !lanes.contains(cpu)) {
+      lanes.removeIf(CpuLanes::isClosed);
+      lanes.add(cpu);
+    }
+    last = initiator;
+  }
+
+  void add(Batch batch) {
+    batches.add(batch);
+  }
+
+  void remove(Batch batch) {
+    batches.remove(batch);
+  }
+
+  /** With the gate closed or paused: whether all are out by the deadline. */
+  boolean awaitUnused(long deadline) {
+    return qp.gate().awaitUnused(deadline) && awaitLanes(deadline);
+  }
+
+  private boolean awaitLanes(long deadline) {
+    for (CpuLanes cpu : lanes) {
+      while (!cpu.idle(qp.handle())) {
+        if (Deadline.passed(deadline)) {
+          return false;
+        }
+        LockSupport.parkNanos(20_000);
+      }
+    }
+    return true;
+  }
+
+  /** With the gate closed: ends the queue, and frees it if all are out by the deadline. */
+  void release(long deadline) {
+    SendQueue queue = qp.queue();
+    queue.mark(SendQueue.STATE_CLOSED);
+    boolean free = awaitUnused(deadline);
+    try {
+      qp.soft().close();
+    } catch (IllegalStateException e) {
+      free = false;
+    }
+    leave(qp.options().sendQueue(), qp.depth());
+    leave(qp.options().receiveQueue(), qp.options().receiveDepth());
+    if (!free) {
+      Quarantine.report(qp.toString(), null);
+      return;
+    }
+    batches.forEach(batch -> batch.closeWithParent(deadline));
+    ReceiveQueue receives = qp.receives();
+    if (receives != null) {
+      receives.free();
+    }
+    queue.destroy();
+  }
+
+  private void leave(@Nullable CompletionQueue cq, int room) {
+    if (cq != null) {
+      cq.unroute(qp.number());
+      cq.detach(room);
+    }
+  }
+}
