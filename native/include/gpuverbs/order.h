@@ -21,6 +21,7 @@
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #endif
 #define GV_FN static __device__ __forceinline__
+#define GV_FN_METHOD __device__ __forceinline__
 #else
 #define GV_ON_DEVICE 0
 #define GV_FN static inline __attribute__((always_inline))

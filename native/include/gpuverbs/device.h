@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpuverbs in a CUDA kernel: #include <gpuverbs/device.h>.
+ *
+ *   __global__ void kernel(gv_sq* handle, ...) {
+ *     gpuverbs::Sender<GV_HANDOVER_TURN_CAS, GV_FENCE_SYSTEM> qp(handle);   // or gpuverbs::QueuePair qp(handle): policy at run time
+ *     int64_t ticket = qp.put(remote, rkey, local, lkey, bytes);
+ *     int64_t status = qp.wait(ticket, timeout_ns);
+ *   }
+ *
+ * The handle is QueuePair.deviceHandle() in Java. Every call returns a ticket (>= 0) or a negative GV_* status, and none waits
+ * without a bound: a queue in error, a closed handle or the queue's submit timeout ends it.
+ *
+ * Scopes. thread: this lane's request; when all 32 lanes of the warp call together for the same queue they share one reservation and
+ * one doorbell. warp: the lanes of an explicit mask, each with its request. block: every thread of the block, each with its
+ * request. An EXCLUSIVE queue has one submitter: one thread, one warp or one block, through one Sender.
+ */
+#ifndef GPUVERBS_DEVICE_H
+#define GPUVERBS_DEVICE_H
+
+#include "group.h"
+
+namespace gpuverbs {
+
+/* An unknown policy: Sender reads the hand-over and the fence mode from the handle. */
+constexpr uint32_t kAtRunTime = 0xffffffffu;
+
+template <uint32_t H, uint32_t M>
+class Sender {
+ public:
+  GV_FN_METHOD explicit Sender(gv_sq* handle) : q_(view_of(handle)) {}
+
+  /* ---- thread scope: one request ---- */
+
+  /* RDMA WRITE of `bytes` (0 .. 2^30) from registered local to remote memory. */
+  GV_FN_METHOD int64_t put(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes, uint32_t flags = 0) {
+    return together(WriteRequest{q_, remote, local, rkey, lkey, bytes, flags, kRdmaWrite, 0});
+  }
+
+  GV_FN_METHOD int64_t put_immediate(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
+                                     uint32_t immediate, uint32_t flags = 0) {
+    return together(WriteRequest{q_, remote, local, rkey, lkey, bytes, flags, kRdmaWriteImm, immediate});
+  }
+
+  /* RDMA READ: the bytes are in local memory once the ticket is done (fetch_fence() makes them visible to this kernel). */
+  GV_FN_METHOD int64_t get(uint64_t local, uint32_t lkey, uint64_t remote, uint32_t rkey, uint32_t bytes, uint32_t flags = 0) {
+    return together(WriteRequest{q_, remote, local, rkey, lkey, bytes, flags, kRdmaRead, 0});
+  }
+
+  /* Inline WRITE of one 64-bit value: it travels in the WQE, no local memory is named. */
+  GV_FN_METHOD int64_t put_value(uint64_t remote, uint32_t rkey, uint64_t value, uint32_t flags = 0) {
+    return together(ValueRequest{q_, remote, rkey, value, flags});
+  }
+
+  /* remote += add; the old value lands in the 8 bytes at `local`, 8-byte aligned both. */
+  GV_FN_METHOD int64_t fetch_add(uint64_t remote, uint32_t rkey, uint64_t add, uint64_t local, uint32_t lkey, uint32_t flags = 0) {
+    return together(AtomicRequest{q_, remote, local, rkey, lkey, add, 0, flags, kAtomicFa});
+  }
+
+  GV_FN_METHOD int64_t compare_swap(uint64_t remote, uint32_t rkey, uint64_t compare, uint64_t swap, uint64_t local, uint32_t lkey,
+                                    uint32_t flags = 0) {
+    return together(AtomicRequest{q_, remote, local, rkey, lkey, swap, compare, flags, kAtomicCs});
+  }
+
+  /* A put, then a 64-bit add to a remote signal word, in this order at the receiver (RC). Returns the signal's ticket. */
+  GV_FN_METHOD int64_t put_signal(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes, uint64_t signal,
+                                  uint32_t signal_rkey, uint64_t add, uint64_t scratch, uint32_t scratch_lkey) {
+    const int64_t first = reserve_blocks(2);
+    if (first < 0) return first;
+    const uint64_t base = static_cast<uint64_t>(first);
+    WriteRequest{q_, remote, local, rkey, lkey, bytes, 0, kRdmaWrite, 0}.template write<store_mode>(base);
+    AtomicRequest{q_, signal, scratch, signal_rkey, scratch_lkey, add, 0, GV_FLAG_SIGNALED, kAtomicFa}.template write<store_mode>(base + 1);
+    const int64_t status = publish_blocks(base, base + 2);
+    return status == GV_OK ? first + 1 : status;
+  }
+
+  /* ---- warp scope: the lanes of `mask`, each with its request, all on this queue ---- */
+
+  GV_FN_METHOD int64_t put_warp(uint32_t mask, uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
+                                uint32_t flags = 0) {
+    return warp(mask, WriteRequest{q_, remote, local, rkey, lkey, bytes, flags, kRdmaWrite, 0});
+  }
+
+  GV_FN_METHOD int64_t fetch_add_warp(uint32_t mask, uint64_t remote, uint32_t rkey, uint64_t add, uint64_t local, uint32_t lkey,
+                                      uint32_t flags = 0) {
+    return warp(mask, AtomicRequest{q_, remote, local, rkey, lkey, add, 0, flags, kAtomicFa});
+  }
+
+  /* ---- block scope: every thread with its request; `shared` is one 64-bit word of shared memory ---- */
+
+  GV_FN_METHOD int64_t put_block(int64_t* shared, uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
+                                 uint32_t flags = 0) {
+    WriteRequest r{q_, remote, local, rkey, lkey, bytes, flags, kRdmaWrite, 0};
+    return submit_block<H, M>(q_, shared, r);
+  }
+
+  /* ---- completion ---- */
+
+  /* GV_OK, GV_PENDING, a positive syndrome, or a negative status. */
+  GV_FN_METHOD int64_t test(int64_t ticket) { return poll_ticket<mode>(q_, static_cast<uint64_t>(ticket)); }
+
+  /* Waits for a ticket of a signalled request, at most timeout_ns. GV_TIMEOUT changes nothing on the queue. */
+  GV_FN_METHOD int64_t wait(int64_t ticket, uint64_t timeout_ns) {
+    const uint64_t end = now_ns() + timeout_ns;
+    for (uint32_t tries = 1;; tries++) {
+      const int64_t status = test(ticket);
+      if (status != GV_PENDING) return status;
+      if ((tries & 255) == 0 && closed()) return GV_CLOSED;
+      if (now_ns() > end) return GV_TIMEOUT;
+    }
+  }
+
+  GV_FN_METHOD Queue& view() { return q_; }
+
+ private:
+  static constexpr uint32_t mode = M;
+  static constexpr uint32_t store_mode = M;
+
+  GV_FN_METHOD bool closed() {
+    const uint64_t control = constant64(&q_.sq->host_control);
+    return control != 0 && host_load64(reinterpret_cast<const uint64_t*>(control)) != 0;
+  }
+
+  GV_FN_METHOD int64_t reserve_blocks(uint32_t n) { return reserve<H, M>(q_, n); }
+  GV_FN_METHOD int64_t publish_blocks(uint64_t base, uint64_t next) { return publish<H, M>(q_, base, next, true); }
+
+  GV_FN_METHOD static uint32_t control_flags(const Queue& q, uint64_t index, uint32_t blocks, uint32_t flags) {
+    return ((flags & GV_FLAG_SIGNALED) != 0 || covers_signal_slot(index, blocks, q.signal_every) ? kCqUpdate : 0) |
+           ((flags & GV_FLAG_SOLICITED) != 0 ? kSolicited : 0) | ((flags & GV_FLAG_FENCE) != 0 ? kFence : 0);
+  }
+
+  struct WriteRequest {
+    const Queue& q;
+    uint64_t remote, local;
+    uint32_t rkey, lkey, bytes, flags, opcode, immediate;
+    template <uint32_t S>
+    GV_FN_METHOD void write(uint64_t index) const {
+      put_remote<S>(q, index, 1, remote, rkey);
+      /* A byte count of zero means 2^31 to the NIC: an empty message has no data segment. */
+      if (bytes != 0) put_data<S>(q, index, 2, bytes, lkey, local);
+      put_control<S>(q, index, opcode, bytes != 0 ? 3 : 2, control_flags(q, index, 1, flags), immediate);
+    }
+    GV_FN_METHOD void operator()(uint64_t index) const { write<M>(index); }
+  };
+
+  struct ValueRequest {
+    const Queue& q;
+    uint64_t remote;
+    uint32_t rkey;
+    uint64_t value;
+    uint32_t flags;
+    GV_FN_METHOD void operator()(uint64_t index) const {
+      put_remote<M>(q, index, 1, remote, rkey);
+      put_unit<M>(q, index, 2, be32(8 | kInline), static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32), 0);
+      put_control<M>(q, index, kRdmaWrite, 3, control_flags(q, index, 1, flags), 0);
+    }
+  };
+
+  struct AtomicRequest {
+    const Queue& q;
+    uint64_t remote, local;
+    uint32_t rkey, lkey;
+    uint64_t swap_or_add, compare;
+    uint32_t flags, opcode;
+    template <uint32_t S>
+    GV_FN_METHOD void write(uint64_t index) const {
+      put_remote<S>(q, index, 1, remote, rkey);
+      put_atomic<S>(q, index, 2, swap_or_add, compare);
+      put_data<S>(q, index, 3, 8, lkey, local);
+      put_control<S>(q, index, opcode, 4, control_flags(q, index, 1, flags), 0);
+    }
+    GV_FN_METHOD void operator()(uint64_t index) const { write<M>(index); }
+  };
+
+  /* Thread scope: one submission for the warp where all of it is here for the same queue, else one for this lane. */
+  template <class R>
+  GV_FN_METHOD int64_t together(const R& r) {
+    if (active_lanes() == kFullWarp) {
+      const uint32_t mine = lanes_with(kFullWarp, reinterpret_cast<uint64_t>(q_.sq));
+      return submit_warp_single<H, M>(q_, mine, r);
+    }
+    return submit_lane<H, M>(q_, 1, r);
+  }
+
+  template <class R>
+  GV_FN_METHOD int64_t warp(uint32_t mask, const R& r) {
+    return submit_warp_single<H, M>(q_, mask, r);
+  }
+
+  Queue q_;
+};
+
+}  // namespace gpuverbs
+
+#endif
