@@ -7,7 +7,8 @@
  * <p>The module calls native code: start the JVM with {@code --enable-native-access=org.gpuverbs}.
  */
 module org.gpuverbs {
-  requires static transitive org.jspecify;
+  // Not transitive: users compile without the annotations, and with `transitive` javac would insist on their module.
+  requires static org.jspecify;
   requires jdk.jfr;
 
   exports org.gpuverbs;
