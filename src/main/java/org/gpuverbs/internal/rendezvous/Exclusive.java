@@ -44,6 +44,10 @@ abstract class Exclusive implements AutoCloseable {
     return state.get() == CLOSED;
   }
 
+  final boolean busy() {
+    return state.get() == BUSY;
+  }
+
   abstract void closeWires();
 
   @Override

@@ -16,6 +16,10 @@ final class PairPeer extends Exclusive implements Rendezvous.Peer {
     this.settings = settings;
   }
 
+  Frames frames() {
+    return frames;
+  }
+
   @Override
   public byte[] exchange(byte[] record) {
     byte[] mine = enter(record);
