@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs.internal.cli;
+
+import java.io.Console;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.gpuverbs.Availability;
+import org.gpuverbs.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The demo command: the table or the JSON object, and the exit status. */
+final class DemoCommand implements Demo.Report {
+  /** Work in bytes from which a bar is drawn: shorter jobs are over before it could be read. */
+  private static final long LONG = 1L << 30;
+
+  private final DemoOptions options;
+  private final PrintStream out;
+  private final PrintStream err;
+  private final Table table;
+  private Demo.@Nullable Setting setting;
+  private @Nullable Progress progress;
+
+  private DemoCommand(DemoOptions options, PrintStream out, PrintStream err) {
+    this.options = options;
+    this.out = out;
+    this.err = err;
+    table =
+        new Table(
+            out,
+            List.of(
+                new Table.Column("policy", 18),
+                new Table.Column("lanes", -5),
+                new Table.Column("WQEs", -9),
+                new Table.Column("doorbells/WQE", -13),
+                new Table.Column("MB/s", -7),
+                new Table.Column("kWQE/s", -7),
+                new Table.Column("result", 8)));
+  }
+
+  static int run(List<String> words, PrintStream out, PrintStream err)
+      throws UsageException, IOException, InterruptedException {
+    DemoOptions options = DemoOptions.parse(words);
+    try (SourceFile file = SourceFile.open(options.file())) {
+      return new DemoCommand(options, out, err).run(file);
+    }
+  }
+
+  private int run(SourceFile file) throws IOException, InterruptedException {
+    long start = System.nanoTime();
+    Demo demo = new Demo(options, file, this);
+    if (!options.json()) {
+      out.printf("%s, %d bytes%n", file.path(), file.size());
+    }
+    byte[] digest;
+    try {
+      digest = demo.run();
+    } finally {
+      if (progress != null) {
+        progress.clear();
+      }
+    }
+    double seconds = (System.nanoTime() - start) / 1e9;
+    long verified = demo.rows().stream().filter(DemoRow::verified).count();
+    boolean all = verified == demo.rows().size();
+    String sha256 = HexFormat.of().formatHex(digest);
+    long peak = Machine.here().peakResident().orElse(-1L);
+    if (options.json()) {
+      out.println(Json.of(json(demo, file, sha256, seconds, peak, all)));
+    } else {
+      out.printf("%nSHA-256 %s%n", sha256);
+      out.printf(
+          "%d of %d rows verified in %s%s%n",
+          verified,
+          demo.rows().size(),
+          Units.duration(seconds),
+          peak < 0 ? "" : ", peak memory " + Units.bytes(peak));
+    }
+    return all ? Main.OK : Main.FAILED;
+  }
+
+  @Override
+  public void start(Demo.Setting begun) {
+    setting = begun;
+    progress = new Progress(err, showsProgress(begun), begun.work());
+    if (options.json()) {
+      return;
+    }
+    out.printf("path %s on %s%s%n", begun.path(), begun.nic().name(), whyNot(begun));
+    out.printf(
+        "initiator: CPU lane threads; %d queue pair%s, requests of %s, windows of %s, %s%n%n",
+        begun.queuePairs(),
+        begun.queuePairs() == 1 ? "" : "s",
+        Units.bytes(begun.chunk()),
+        Units.bytes(begun.window()),
+        begun.passes() == 1 ? "one pass a row" : begun.passes() + " passes a row");
+    table.header();
+  }
+
+  private boolean showsProgress(Demo.Setting begun) {
+    if (options.progress() != null) {
+      return options.progress();
+    }
+    Console console = System.console();
+    return begun.work() >= LONG && console != null && console.isTerminal();
+  }
+
+  /** For every better path: why it was not taken. */
+  private static String whyNot(Demo.Setting setting) {
+    StringBuilder text = new StringBuilder();
+    for (Path path : Path.values()) {
+      if (path == setting.path()) {
+        break;
+      }
+      Availability availability = setting.nic().path(path);
+      text.append("; not ").append(path).append(": ").append(availability.reason());
+    }
+    return text.toString();
+  }
+
+  @Override
+  public void moved(long bytes, DemoRow row) {
+    if (progress != null) {
+      progress.add(bytes, row.title());
+    }
+  }
+
+  @Override
+  public void finished(DemoRow row) {
+    if (!options.json()) {
+      if (progress != null) {
+        progress.clear();
+      }
+      table.row(row.cells());
+    }
+  }
+
+  private Map<String, Object> json(
+      Demo demo, SourceFile file, String sha256, double seconds, long peak, boolean all) {
+    Map<String, Object> map = new LinkedHashMap<>();
+    map.put("file", file.path().toString());
+    map.put("bytes", file.size());
+    map.put("sha256", sha256);
+    if (setting != null) {
+      map.put("nic", setting.nic().name());
+      map.put("path", setting.path().toString());
+      map.put("pathsNotTaken", InfoCommand.paths(setting.nic(), setting.path()));
+      map.put("initiator", "CPU lane threads");
+      map.put("queuePairs", setting.queuePairs());
+      map.put("chunkBytes", setting.chunk());
+      map.put("windowBytes", setting.window());
+      map.put("passes", setting.passes());
+    }
+    map.put("rows", demo.rows().stream().map(DemoRow::json).toList());
+    map.put("seconds", seconds);
+    map.put("peakResidentBytes", peak);
+    map.put("verified", all);
+    return map;
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs.internal.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.gpuverbs.CpuLanes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the demo is asked for.
+ *
+ * @param window bytes of each of the two windows
+ * @param chunk bytes of a request; 0: by the file's size
+ * @param progress true or false if asked for, null by the terminal
+ */
+record DemoOptions(
+    String file,
+    List<DemoPolicy> policies,
+    List<Integer> lanes,
+    int queuePairs,
+    long window,
+    long chunk,
+    boolean json,
+    @Nullable Boolean progress) {
+  private static final long MIB = 1 << 20;
+
+  /** Two of these and a JVM stay below 800 MB. */
+  private static final long MAX_WINDOW = 256 * MIB;
+
+  private static final long DEFAULT_WINDOW = 64 * MIB;
+  static final long MIN_CHUNK = 64;
+  static final long MAX_CHUNK = MIB;
+
+  static final String USAGE =
+      """
+      usage: demo [options] FILE
+        Moves FILE from one queue pair to another and back, once under each policy and number of lane threads, and checks
+        the SHA-256 at both ends. Exit status 0 only if every row is verified.
+
+        --policies LIST   all, or some of %s
+        --lanes LIST      numbers of lane threads, such as 1,4 (the default)
+        --qps N           queue pairs that share the work, 1..64 (default 4)
+        --window BYTES    size of each of the two windows, a power of two up to 256M (default 64M)
+        --chunk BYTES     bytes of a request, a power of two in 64..1M (default: by the file's size, up to 64K)
+        --json            one JSON object instead of the table
+        --progress        the progress bar also where standard error is no terminal; --no-progress: never
+      """
+          .formatted(DemoPolicy.options());
+
+  static DemoOptions parse(List<String> words) throws UsageException {
+    Arguments arguments =
+        Arguments.parse(
+            words,
+            Set.of("--json", "--progress", "--no-progress"),
+            Set.of("--policies", "--lanes", "--qps", "--window", "--chunk"));
+    if (arguments.rest().size() != 1) {
+      throw new UsageException(
+          arguments.rest().isEmpty() ? "name a file to move" : "name one file only");
+    }
+    if (arguments.has("--progress") && arguments.has("--no-progress")) {
+      throw new UsageException("use --progress or --no-progress, not both");
+    }
+    String policies = arguments.value("--policies");
+    String lanes = arguments.value("--lanes");
+    return new DemoOptions(
+        arguments.rest().getFirst(),
+        DemoPolicy.parse(policies == null ? "all" : policies),
+        lanes(lanes == null ? "1,4" : lanes),
+        arguments.number("--qps", 4, 1, 64),
+        arguments.bytes("--window", DEFAULT_WINDOW, 4096, MAX_WINDOW),
+        arguments.value("--chunk") == null
+            ? 0
+            : arguments.bytes("--chunk", 65536, MIN_CHUNK, MAX_CHUNK),
+        arguments.has("--json"),
+        arguments.has("--progress")
+            ? Boolean.TRUE
+            : arguments.has("--no-progress") ? Boolean.FALSE : null);
+  }
+
+  private static List<Integer> lanes(String text) throws UsageException {
+    List<Integer> lanes = new ArrayList<>();
+    for (String word : text.split(",", -1)) {
+      int each = Arguments.number("--lanes", word, 1, CpuLanes.MAX_LANES);
+      if (!lanes.contains(each)) {
+        lanes.add(each);
+      }
+    }
+    return lanes;
+  }
+
+  /** Bytes of a request: a power of two that makes some thousands of requests where the file is long enough. */
+  long chunkFor(long size) {
+    if (chunk != 0) {
+      return chunk;
+    }
+    long wanted = Long.highestOneBit(Math.max(1, Math.min(size, window) / 2048));
+    return Math.clamp(wanted, MIN_CHUNK, 65536);
+  }
+
+  /** How often a file that fits the windows is moved: a short one more than once, so that its rates mean something. */
+  int passesFor(long size) {
+    long requests = Math.max(1, size / chunkFor(size));
+    return size > window ? 1 : (int) Math.clamp(4096 / requests, 1, 64);
+  }
+}
