@@ -40,7 +40,7 @@ public final class QueuePair implements AutoCloseable {
   private final SoftQp soft;
   private final @Nullable ReceiveQueue receives;
   private final UseGate gate = new UseGate();
-  private final QueuePairUsers users = new QueuePairUsers(this);
+  private final QueuePairUsers users;
   private final QueuePairErrors errors = new QueuePairErrors(this);
   private final Object connecting = new Object();
   private final long handle;
@@ -56,6 +56,7 @@ public final class QueuePair implements AutoCloseable {
     this.nic = nic;
     this.path = path;
     this.options = options;
+    this.users = new QueuePairUsers(this);
     this.queue = queue;
     this.soft = soft;
     this.handle = queue.address();
