@@ -3,6 +3,7 @@ package org.gpuverbs.internal.softnic;
 
 import org.gpuverbs.internal.wire.Mlx5;
 import org.gpuverbs.internal.wire.Syndrome;
+import org.gpuverbs.internal.wire.Wqe;
 
 /** Send completions. All under the QP's send lock. */
 final class Completions {
@@ -79,7 +80,7 @@ final class Completions {
   static void flushSends(SoftQp q) {
     while (q.ci < q.pi) {
       long control = HostMemory.getBe64(q.ring + ((q.ci & q.mask) << Mlx5.WQEBB_SHIFT));
-      error(q, (int) (control >>> 32) & 0xff, Syndrome.FLUSHED, 0);
+      error(q, Wqe.opcode(control), Syndrome.FLUSHED, 0);
       q.ci += Math.min(q.pi - q.ci, wqebbs(q, control));
       q.wqes.add(1);
     }
@@ -87,8 +88,8 @@ final class Completions {
 
   /** Size of a WQE that nobody has checked; 1 where it isn't the one that is due. */
   static int wqebbs(SoftQp q, long control) {
-    int ds = (int) control & 0xff;
-    boolean due = ((int) (control >>> 40) & 0xffff) == (q.ci & 0xffff);
+    int ds = Wqe.ds(control);
+    boolean due = Wqe.index(control) == (q.ci & 0xffff);
     return due && ds >= 1 && ds <= Mlx5.MAX_DS ? Mlx5.wqebbs(ds) : 1;
   }
 }

@@ -4,6 +4,7 @@ package org.gpuverbs.internal.softnic;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.gpuverbs.internal.wire.Mlx5;
+import org.gpuverbs.internal.wire.Wqe;
 
 /**
  * The hot loop: a run of RDMA WRITEs with one data segment in the regions that the QP used last. It
@@ -32,7 +33,7 @@ final class FastWrites {
     long mask = q.mask;
     long first = q.ci;
     // The whole of the first 8 bytes but for the index: opmod 0, opcode WRITE, our QPN, ds 3.
-    long head = (long) Mlx5.OPCODE_RDMA_WRITE << 32 | (long) q.number() << 8 | DS;
+    long head = Wqe.control(0, 0, Mlx5.OPCODE_RDMA_WRITE, q.number(), DS);
     long maxMessage = q.nic.maxMessageBytes();
     long signalled = -1;
     long moved = 0;

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import org.gpuverbs.internal.wire.Mlx5;
 import org.gpuverbs.internal.wire.Syndrome;
 import org.gpuverbs.internal.wire.VendorSyndrome;
+import org.gpuverbs.internal.wire.Wqe;
 
 /**
  * Executes one WQE of any kind: q.ci's, whose control segment has been checked. Changes nothing if
@@ -15,6 +16,11 @@ import org.gpuverbs.internal.wire.VendorSyndrome;
 final class Operations {
   private final SegmentList local = new SegmentList();
   private final SegmentList receive = new SegmentList();
+
+  // Of the WQE under way: the control segment's second word, and where its remote address is.
+  private long tail;
+  private MemorySegment remoteSegment = MemorySegment.NULL;
+  private long remoteOffset;
 
   /** Payload bytes of the last WQE that succeeded. */
   long bytes;
@@ -26,9 +32,11 @@ final class Operations {
    * @param peer the responder, or null if it can't be had now, which {@code noPeer} explains
    * @return {@link Result}
    */
-  int execute(SoftQp q, SoftQp peer, int noPeer, long control, int ds) {
-    int opcode = (int) (control >>> 32) & 0xff;
-    int opmod = (int) (control >>> 56);
+  int execute(SoftQp q, SoftQp peer, int noPeer, long control) {
+    int opcode = Wqe.opcode(control);
+    int opmod = Wqe.opmod(control);
+    int ds = Wqe.ds(control);
+    tail = HostMemory.getBe64(SendParser.unit(q, 0) + 8);
     bytes = 0;
     byteCount = 0;
     // RC order: what an earlier message stored is seen before what this one stores.
@@ -107,7 +115,8 @@ final class Operations {
     }
     bytes = total;
     return immediate
-        ? Responder.completeReceive(peer, Mlx5.CQE_RESP_WR_IMM, solicited(q), total, immediate(q))
+        ? Responder.completeReceive(
+            peer, Mlx5.CQE_RESP_WR_IMM, Wqe.solicited(tail), total, Wqe.immediate(tail))
         : Result.OK;
   }
 
@@ -144,9 +153,9 @@ final class Operations {
     return Responder.completeReceive(
         peer,
         immediate ? Mlx5.CQE_RESP_SEND_IMM : Mlx5.CQE_RESP_SEND,
-        solicited(q),
+        Wqe.solicited(tail),
         total,
-        immediate ? immediate(q) : 0);
+        immediate ? Wqe.immediate(tail) : 0);
   }
 
   private int read(SoftQp q, SoftQp peer, int noPeer, int ds) {
@@ -210,12 +219,12 @@ final class Operations {
     try {
       long operands = SendParser.unit(q, 2);
       old = size == 8 ? atomic8(q, opcode, operands) : atomic4(opcode, operands);
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       return remoteClosed(peer);
     }
     try {
       Payload.store(old, size, local);
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       return localClosed();
     }
     bytes = size;
@@ -258,13 +267,10 @@ final class Operations {
             HostMemory.getBe32(operands + 8));
   }
 
-  private MemorySegment remoteSegment = MemorySegment.NULL;
-  private long remoteOffset;
-
   /** Checks the remote address segment in unit 1; an error is a NAK. */
   private int remote(SoftQp q, SoftQp peer, long total, int needed) {
     long at = SendParser.unit(q, 1);
-    SoftMr mr = Responder.region(peer, q, HostMemory.getBe32(at + Mlx5.RADDR_RKEY));
+    SoftMr mr = Responder.region(peer, q, Wqe.rkey(HostMemory.getBe64(at + 8)));
     if (mr == null) {
       return Responder.refuse(peer, Syndrome.REMOTE_ACCESS, VendorSyndrome.KEY);
     }
@@ -285,13 +291,5 @@ final class Operations {
 
   private static int localClosed() {
     return Result.error(Syndrome.LOCAL_PROTECTION, VendorSyndrome.MEMORY_CLOSED);
-  }
-
-  private static boolean solicited(SoftQp q) {
-    return ((int) HostMemory.getBe64(SendParser.unit(q, 0) + 8) >>> 32 & Mlx5.CTRL_SOLICITED) != 0;
-  }
-
-  private static int immediate(SoftQp q) {
-    return HostMemory.getBe32(SendParser.unit(q, 0) + Mlx5.CTRL_IMM);
   }
 }

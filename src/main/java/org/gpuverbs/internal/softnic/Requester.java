@@ -6,6 +6,7 @@ import java.lang.System.Logger.Level;
 import org.gpuverbs.internal.wire.Mlx5;
 import org.gpuverbs.internal.wire.Syndrome;
 import org.gpuverbs.internal.wire.VendorSyndrome;
+import org.gpuverbs.internal.wire.Wqe;
 
 /**
  * The requester half of a NIC thread's QPs: takes doorbells and executes WQEs in order. One NIC
@@ -79,7 +80,7 @@ final class Requester {
     boolean rung = false;
     if (HostMemory.getLongOpaque(q.doorbell) != 0) {
       long word = Long.reverseBytes(HostMemory.getAndSetLong(q.doorbell, 0));
-      rung = ((int) (word >>> 8) & 0xff_ffff) == q.number();
+      rung = Wqe.qpNumber(word) == q.number();
       (rung ? q.doorbells : q.strayDoorbells).add(1);
     }
     if (!rung && !lenient) {
@@ -141,17 +142,16 @@ final class Requester {
   /** The WQE at q.ci, of any kind. A stall's result if it has to be tried again, else 0 or more. */
   private int one(SoftQp q, SoftQp peer, int noPeer) {
     long control = HostMemory.getBe64(SendParser.unit(q, 0));
-    int opcode = (int) (control >>> 32) & 0xff;
-    int ds = (int) control & 0xff;
+    int opcode = Wqe.opcode(control);
     int wqebbs = Completions.wqebbs(q, control);
     operations.bytes = 0;
-    int result = check(q, control, ds);
+    int result = check(q, control);
     if (result == Result.OK && faults != null) {
       result = inject(q, opcode);
     }
     boolean dropped = result == Result.DROPPED;
     if (result == Result.OK) {
-      result = operations.execute(q, peer, noPeer, control, ds);
+      result = operations.execute(q, peer, noPeer, control);
     }
     if (result < 0 && !dropped) {
       return result;
@@ -173,11 +173,12 @@ final class Requester {
     return Result.OK;
   }
 
-  private static int check(SoftQp q, long control, int ds) {
+  private static int check(SoftQp q, long control) {
+    int ds = Wqe.ds(control);
     int vendor;
-    if (((int) (control >>> 40) & 0xffff) != (q.ci & 0xffff)) {
+    if (Wqe.index(control) != (q.ci & 0xffff)) {
       vendor = VendorSyndrome.WQE_INDEX;
-    } else if (((int) control >>> 8) != q.number()) {
+    } else if (Wqe.qpNumber(control) != q.number()) {
       vendor = VendorSyndrome.WQE_QP_NUMBER;
     } else if (ds < 1 || ds > Mlx5.MAX_DS || Mlx5.wqebbs(ds) > q.pi - q.ci) {
       vendor = VendorSyndrome.WQE_SIZE;
@@ -188,8 +189,7 @@ final class Requester {
   }
 
   private static boolean signalled(SoftQp q) {
-    long tail = HostMemory.getLong(SendParser.unit(q, 0) + 8);
-    return (tail & ((long) Mlx5.CTRL_CQ_UPDATE << 24)) != 0;
+    return Wqe.signalled(HostMemory.getBe64(SendParser.unit(q, 0) + 8));
   }
 
   /** One PSN a message. A responder that expects another one doesn't answer. */
@@ -250,7 +250,7 @@ final class Requester {
     q.enterError();
     Completions.error(
         q,
-        (int) (control >>> 32) & 0xff,
+        Wqe.opcode(control),
         kind == Result.RNR ? Syndrome.RNR_RETRY_EXCEEDED : Syndrome.RETRY_EXCEEDED,
         VendorSyndrome.NONE);
     q.ci += Math.min(Completions.wqebbs(q, control), q.pi - q.ci);

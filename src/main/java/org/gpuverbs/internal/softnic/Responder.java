@@ -4,6 +4,7 @@ package org.gpuverbs.internal.softnic;
 import org.gpuverbs.internal.wire.Mlx5;
 import org.gpuverbs.internal.wire.Syndrome;
 import org.gpuverbs.internal.wire.VendorSyndrome;
+import org.gpuverbs.internal.wire.Wqe;
 
 /**
  * The responder half of a QP, run by the peer's NIC thread (or, to flush, by its own). All under
@@ -78,11 +79,11 @@ final class Responder {
     long left = total;
     for (int i = 0; i < Mlx5.RECEIVE_MAX_SEGMENTS && left > 0; i++) {
       long head = HostMemory.getBe64(wqe + (long) i * Mlx5.UNIT);
-      int lkey = (int) head;
+      int lkey = Wqe.lkey(head);
       if (lkey == Mlx5.INVALID_LKEY) {
         break;
       }
-      long length = SendParser.byteCount(head);
+      long length = Wqe.byteCount(head);
       SoftMr mr = peer.nic.keys.find(lkey);
       long offset =
           mr == null ? 0 : HostMemory.getBe64(wqe + (long) i * Mlx5.UNIT + 8) - mr.address;

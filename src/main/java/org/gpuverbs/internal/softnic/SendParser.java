@@ -4,6 +4,7 @@ package org.gpuverbs.internal.softnic;
 import org.gpuverbs.internal.wire.Mlx5;
 import org.gpuverbs.internal.wire.Syndrome;
 import org.gpuverbs.internal.wire.VendorSyndrome;
+import org.gpuverbs.internal.wire.Wqe;
 
 /** Reads the segments of the WQE at q.ci. A WQE wraps at the ring's end block by block. */
 final class SendParser {
@@ -14,12 +15,6 @@ final class SendParser {
     return q.ring
         + (((q.ci + (unit >>> 2)) & q.mask) << Mlx5.WQEBB_SHIFT)
         + ((long) (unit & 3) << 4);
-  }
-
-  /** Length of a data segment whose first 8 bytes are {@code head}: 0 means 2^31, as in mlx5. */
-  static long byteCount(long head) {
-    long count = head >>> 32;
-    return count == 0 ? 1L << 31 : count;
   }
 
   /**
@@ -34,15 +29,14 @@ final class SendParser {
     while (unit < ds) {
       long at = unit(q, unit);
       long head = HostMemory.getBe64(at);
-      if (head < 0) {
-        // MLX5_INLINE_SEG is the top bit.
-        int bytes = (int) (head >>> 32) & ~Mlx5.INLINE_SEG;
-        long units = (4L + bytes + Mlx5.UNIT - 1) / Mlx5.UNIT;
+      if (Wqe.inline(head)) {
+        int bytes = Wqe.inlineBytes(head);
+        int units = Wqe.inlineUnits(bytes);
         if (needed != 0 || unit + units > ds) {
           return Result.error(Syndrome.LOCAL_QP_OPERATION, VendorSyndrome.WQE_SEGMENTS);
         }
         inline(q, at + 4, bytes, out);
-        unit += (int) units;
+        unit += units;
       } else {
         int vendor = data(q, head, HostMemory.getBe64(at + 8), needed, out);
         if (vendor != 0) {
@@ -69,8 +63,8 @@ final class SendParser {
 
   /** 0, or the vendor syndrome of what doesn't fit. */
   private static int data(SoftQp q, long head, long address, int needed, SegmentList out) {
-    int lkey = (int) head;
-    long bytes = byteCount(head);
+    int lkey = Wqe.lkey(head);
+    long bytes = Wqe.byteCount(head);
     SoftMr mr = q.localMr;
     if (mr.key != lkey || !mr.valid) {
       mr = q.nic.keys.find(lkey);
