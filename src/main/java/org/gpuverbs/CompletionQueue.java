@@ -9,8 +9,8 @@ import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.IntTable;
 import org.gpuverbs.internal.queue.OneThread;
 import org.gpuverbs.internal.queue.UseGate;
+import org.gpuverbs.internal.shim.Calls;
 import org.gpuverbs.internal.shim.Memory;
-import org.gpuverbs.internal.shim.Native;
 import org.gpuverbs.internal.softnic.SoftCq;
 import org.gpuverbs.internal.wire.Cqe;
 import org.gpuverbs.internal.wire.Mlx5;
@@ -54,11 +54,11 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   static CompletionQueue create(Nic nic, int depth) {
-    long address = Native.cqCreate(depth);
+    long address = Calls.cqCreate(depth);
     try {
       return new CompletionQueue(nic, depth, Memory.at(address, (long) depth * Mlx5.CQE_SIZE));
     } catch (RuntimeException e) {
-      Native.cqDestroy(address, depth);
+      Calls.cqDestroy(address, depth);
       throw e;
     }
   }
@@ -229,7 +229,7 @@ public final class CompletionQueue implements AutoCloseable {
     }
     nic.forget(this);
     if (gate.awaitUnused(Deadline.after(CLOSE_TIMEOUT))) {
-      Native.cqDestroy(ring.address(), depth);
+      Calls.cqDestroy(ring.address(), depth);
     } else {
       Quarantine.report(this.toString(), null);
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.OneThread;
 import org.gpuverbs.internal.queue.UseGate;
-import org.gpuverbs.internal.shim.Native;
+import org.gpuverbs.internal.shim.Calls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,7 +70,7 @@ public final class CpuLanes implements Initiator {
       throw new IllegalArgumentException(lanes + " lane threads: take 1.." + MAX_LANES);
     }
     GpuVerbs.ensureAvailable();
-    return new CpuLanes(lanes + "-lane", lanes, Native.lanesStart(lanes));
+    return new CpuLanes(lanes + "-lane", lanes, Calls.lanesStart(lanes));
   }
 
   @Override
@@ -104,11 +104,11 @@ public final class CpuLanes implements Initiator {
       try {
         long ticket;
         if (lanes == 0) {
-          ticket = Native.submit(qp.handle(), batch.address(), batch.size(), batch.wqebbs());
+          ticket = Calls.submit(qp.handle(), batch.address(), batch.size(), batch.wqebbs());
         } else {
           batch.requireHolder(this);
           ticket =
-              Native.lanesSubmit(lanes, qp.handle(), batch.address(), batch.size(), batch.wqebbs());
+              Calls.lanesSubmit(lanes, qp.handle(), batch.address(), batch.size(), batch.wqebbs());
           if (ticket >= 0) {
             batch.heldBy(this, ticket);
           }
@@ -185,7 +185,7 @@ public final class CpuLanes implements Initiator {
       return stopped;
     }
     try {
-      return Native.lanesIdle(lanes, handle);
+      return Calls.lanesIdle(lanes, handle);
     } finally {
       gate.exit();
     }
@@ -212,7 +212,7 @@ public final class CpuLanes implements Initiator {
       return;
     }
     if (lanes != 0) {
-      Native.lanesStop(lanes);
+      Calls.lanesStop(lanes);
     }
     synchronized (adopted) {
       stopped = true;

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.gpuverbs.internal.queue.Layouts;
 import org.gpuverbs.internal.queue.OneThread;
 import org.gpuverbs.internal.queue.SendQueue;
+import org.gpuverbs.internal.shim.Calls;
 import org.gpuverbs.internal.shim.Memory;
-import org.gpuverbs.internal.shim.Native;
 
 /** A queue pair's receives and their ids. The queue pair's gate is held around each call. */
 final class ReceiveQueue {
@@ -52,7 +52,7 @@ final class ReceiveQueue {
     // Before the NIC can see the receive, hence before its completion can be polled.
     int slot = (int) (posted & (ids.length - 1));
     ids[slot] = id;
-    long index = Native.postReceive(queue.qp(), segments.address(), count, done);
+    long index = Calls.postReceive(queue.qp(), segments.address(), count, done);
     if (index >= 0) {
       posted = index + 1;
     }

@@ -7,8 +7,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import org.gpuverbs.internal.ffi.gv_qp_attr;
+import org.gpuverbs.internal.shim.Calls;
 import org.gpuverbs.internal.shim.Memory;
-import org.gpuverbs.internal.shim.Native;
 
 /**
  * A queue pair's native memory: gv_qp and its gv_sq. The owner keeps it alive by a {@link UseGate};
@@ -60,20 +61,17 @@ public final class SendQueue {
       boolean collapsed,
       long submitTimeoutNanos) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment attr = arena.allocate(Layouts.QP_ATTR_BYTES, 8);
-      int[] words = {
-        depth,
-        receiveDepth,
-        handOver,
-        fenceMode,
-        doorbellEvery,
-        signalEvery,
-        maxGroupWqebbs,
-        collapsed ? 1 : 0
-      };
-      MemorySegment.copy(words, 0, attr, JAVA_INT, 0, words.length);
-      attr.set(JAVA_LONG, Layouts.QP_ATTR_SUBMIT_TIMEOUT, submitTimeoutNanos);
-      return new SendQueue(Native.qpCreate(attr), depth);
+      MemorySegment attr = gv_qp_attr.allocate(arena);
+      gv_qp_attr.depth(attr, depth);
+      gv_qp_attr.receive_depth(attr, receiveDepth);
+      gv_qp_attr.handover(attr, handOver);
+      gv_qp_attr.fence_mode(attr, fenceMode);
+      gv_qp_attr.doorbell_every(attr, doorbellEvery);
+      gv_qp_attr.signal_every(attr, signalEvery);
+      gv_qp_attr.max_group_wqebbs(attr, maxGroupWqebbs);
+      gv_qp_attr.collapsed(attr, collapsed ? 1 : 0);
+      gv_qp_attr.submit_timeout_ns(attr, submitTimeoutNanos);
+      return new SendQueue(Calls.qpCreate(attr), depth);
     }
   }
 
@@ -147,31 +145,31 @@ public final class SendQueue {
 
   /** GV_OK, a sentinel or a syndrome. */
   public long poll(long ticket) {
-    return Native.poll(sq.address(), ticket);
+    return Calls.poll(sq.address(), ticket);
   }
 
   /** Full mode: takes one send CQE into account; returns the WQE's 64-bit index. */
   public long complete(int wqeCounter, int syndrome) {
-    return Native.complete(sq.address(), wqeCounter, syndrome);
+    return Calls.complete(sq.address(), wqeCounter, syndrome);
   }
 
   /** State READY. */
   public void ready(int number) {
-    Native.qpReady(qp, number);
+    Calls.qpReady(qp, number);
   }
 
   /** State RESET, everything cleared. */
   public void reset() {
-    Native.qpReset(qp);
+    Calls.qpReset(qp);
   }
 
   /** Ends every wait on the queue with that state. */
   public void mark(int state) {
-    Native.qpMark(qp, state);
+    Calls.qpMark(qp, state);
   }
 
   /** Frees the memory. */
   public void destroy() {
-    Native.qpDestroy(qp);
+    Calls.qpDestroy(qp);
   }
 }

@@ -54,9 +54,4 @@ public final class Memory {
   public static MemorySegment at(long address, long bytes) {
     return MemorySegment.ofAddress(address).reinterpret(bytes);
   }
-
-  /** A C string of at most {@code limit} bytes. */
-  static String string(long address, long limit) {
-    return at(address, limit).getString(0);
-  }
 }

@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.shim;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.gpuverbs.RdmaException;
+import org.gpuverbs.internal.ffi.gv_error;
 
 /** A gv_error. */
 final class NativeError {
-  private static final long BYTES = 256;
-  private static final long DETAIL = 4;
-  private static final long TEXT = 8;
-
-  /** A negative errno that says that an argument is wrong. */
+  /** errno of Linux: an argument is wrong. */
   private static final int EINVAL = 22;
 
-  private final MemorySegment memory;
+  private final MemorySegment error;
 
   NativeError(Arena arena) {
-    memory = arena.allocate(BYTES, 8);
+    error = gv_error.allocate(arena);
   }
 
-  long address() {
-    return memory.address();
+  MemorySegment segment() {
+    return error;
   }
 
   /** Throws unless {@code rc} is 0. */
@@ -31,11 +26,11 @@ final class NativeError {
     if (rc == 0) {
       return;
     }
-    String text = memory.getString(TEXT);
+    String text = gv_error.text(error).getString(0);
     if (-rc == EINVAL) {
       throw new IllegalArgumentException(what + ": " + text);
     }
-    int detail = memory.get(JAVA_INT, DETAIL);
+    int detail = gv_error.detail(error);
     throw new RdmaException(what, 0, detail != 0 ? detail : -rc, 0, text, null);
   }
 }
