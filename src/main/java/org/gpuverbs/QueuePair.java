@@ -56,7 +56,6 @@ public final class QueuePair implements AutoCloseable {
     this.nic = nic;
     this.path = path;
     this.options = options;
-    this.users = new QueuePairUsers(this);
     this.queue = queue;
     this.soft = soft;
     this.handle = queue.address();
