@@ -59,6 +59,7 @@ public final class QueuePair implements AutoCloseable {
     this.queue = queue;
     this.soft = soft;
     this.handle = queue.address();
+    this.users = new QueuePairUsers(this);
     this.receives =
         options.receiveDepth() == 0
             ? null
