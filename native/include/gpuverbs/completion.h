@@ -41,9 +41,14 @@ GV_FN void latch_error(gv_sq* q, uint64_t index, uint32_t syndrome) {
   swap_state(&q->state, GV_STATE_RTS, GV_STATE_ERROR);
 }
 
-/* Reads the collapsed CQE and returns the slots finished so far. Without one (full CQ) the consumer advances them. */
+/*
+ * Reads the collapsed CQE and returns the slots finished so far. Without one (full CQ) the consumer advances them.
+ *
+ * A CQE names the first block of its WQE. All before it is finished too; how far the WQE itself reaches stands in the
+ * ring. `enough` spares that read, which may cross PCIe: it is made only if the slots before the WQE don't reach so far.
+ */
 template <uint32_t M>
-GV_FN uint64_t refresh_completed(const Queue& q) {
+GV_FN uint64_t refresh_completed(const Queue& q, uint64_t enough) {
   uint64_t done = step_completed_load<M>(&q.sq->completed);
   if (q.cqe == nullptr) return done;
   for (;;) {
@@ -57,13 +62,13 @@ GV_FN uint64_t refresh_completed(const Queue& q) {
     step_cqe_acquire<M>();
     const uint64_t index = done + static_cast<uint32_t>(ahead);
     uint64_t next = index;
-    if (opcode == kCqeRequest) {
-      next += wqe_size(q, index);
-    } else {
+    if (opcode == kCqeRequestError) {
       /* RC finishes in order: everything before the one that failed has succeeded. */
       latch_error<M>(q.sq, index, (relaxed_load32(reinterpret_cast<const uint32_t*>(q.cqe + (kCqeSyndrome & ~3u))) >> 24));
-      if (index == done) return done;
+    } else if (static_cast<int64_t>(index - enough) < 0) {
+      next += wqe_size(q, index);
     }
+    if (next == done) return done;
     const uint64_t seen = step_completed_cas<M>(&q.sq->completed, done, next);
     if (seen == done) return next;
     done = seen;
@@ -83,7 +88,7 @@ GV_FN int64_t status_of_state(uint32_t state) {
 template <uint32_t M>
 GV_FN int64_t poll_ticket(const Queue& q, uint64_t ticket) {
   const uint32_t state = relaxed_load32(&q.sq->state);
-  if (ticket < step_completed_load<M>(&q.sq->completed) || ticket < refresh_completed<M>(q)) {
+  if (ticket < step_completed_load<M>(&q.sq->completed) || ticket < refresh_completed<M>(q, ticket + 1)) {
     step_credit_acquire<M>();
     return GV_OK;
   }

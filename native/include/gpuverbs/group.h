@@ -76,16 +76,15 @@ GV_FN int64_t reserve_warp(Queue& q, uint32_t mask, uint32_t total) {
   const uint32_t leader = first_one(mask);
   int64_t base = 0;
   if (H == GV_HANDOVER_EXCLUSIVE) {
-    /* Every lane holds the index, so nothing need be passed round unless the ring looks full. */
+    /* Every lane holds the index and what it knows of the ring's room, so that all take the same way. */
     base = static_cast<int64_t>(q.head);
-    if (has_room(q, q.head + total)) {
-      q.head += total;
-      if (lane_id() == leader) relaxed_store64(&q.sq->resv_head, q.head);
-      return base;
+    q.head += total;
+    if (has_room(q, q.head)) return base;
+    if (lane_id() == leader) {
+      q.head -= total;
+      base = reserve<H, M>(q, total);
     }
-    const uint64_t head = q.head;
-    if (lane_id() == leader) base = reserve<H, M>(q, total);
-    q.head = head + total;
+    q.completed = from_lane(mask, q.completed, leader);
   } else if (lane_id() == leader) {
     base = reserve<H, M>(q, total);
   }
@@ -99,8 +98,9 @@ GV_FN int64_t publish_warp(const Queue& q, uint32_t mask, uint64_t base, uint64_
   const uint32_t leader = first_one(mask);
   int64_t status = GV_OK;
   if (lane_id() == leader) status = publish<H, M>(q, base, next, tail);
-  sync_lanes(mask);
-  return from_lane(mask, status, leader);
+  if (H == GV_HANDOVER_EXCLUSIVE) return GV_OK; /* nothing to wait for, so nothing to tell the others */
+  /* One vote instead of a shuffle: it is nearly always all right. */
+  return ballot(mask, status != GV_OK) == 0 ? static_cast<int64_t>(GV_OK) : from_lane(mask, status, leader);
 }
 
 /* One request of `blocks` basic blocks from each lane of `mask`, all on the same queue. Returns this lane's ticket. */

@@ -268,6 +268,15 @@ GV_FN void relaxed_store64(uint64_t* p, uint64_t v) {
 #endif
 }
 
+GV_FN void relaxed_store_pair(uint64_t* p, uint64_t first, uint64_t second) {
+#if GV_ON_DEVICE
+  asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(p), "l"(first), "l"(second) : "memory");
+#else
+  __atomic_store_n(p, first, GV_STORE_relaxed);
+  __atomic_store_n(p + 1, second, GV_STORE_relaxed);
+#endif
+}
+
 GV_FN uint32_t relaxed_load32(const uint32_t* p) {
 #if GV_ON_DEVICE
   uint32_t v;

@@ -71,7 +71,7 @@ GV_FN bool has_room(const Queue& q, uint64_t next) {
 template <uint32_t M>
 GV_FN bool find_room(Queue& q, uint64_t next) {
   q.completed = step_completed_load<M>(&q.sq->completed);
-  if (!has_room(q, next)) q.completed = refresh_completed<M>(q);
+  if (!has_room(q, next)) q.completed = refresh_completed<M>(q, next - q.depth);
   step_credit_acquire<M>();
   return has_room(q, next);
 }
@@ -87,7 +87,7 @@ GV_FN int64_t try_reserve(Queue& q, uint32_t n) {
     }
     if (H == GV_HANDOVER_EXCLUSIVE) {
       q.head = base + n;
-      relaxed_store64(&q.sq->resv_head, base + n);
+      relaxed_store64(&q.sq->resv_head, q.head); /* another view may be made before these slots are published */
       return static_cast<int64_t>(base);
     }
     const uint64_t seen = step_reserve_cas<M>(&q.sq->resv_head, base, base + n);
@@ -103,7 +103,6 @@ GV_FN int64_t reserve(Queue& q, uint32_t n) {
   if (H == GV_HANDOVER_EXCLUSIVE) {
     base = q.head;
     q.head = base + n;
-    relaxed_store64(&q.sq->resv_head, base + n);
   } else {
     base = step_reserve_add<M>(&q.sq->resv_head, n);
   }
@@ -234,8 +233,9 @@ GV_FN int64_t publish_turn_relaxed(const Queue& q, uint64_t base, uint64_t next)
 
 template <uint32_t M>
 GV_FN int64_t publish_exclusive(const Queue& q, uint64_t base, uint64_t next, bool tail) {
-  relaxed_store64(&q.sq->ready_head, next);
   if (tail || crosses_border(q, base, next)) ring<M>(q, next);
+  /* Both heads, for whoever looks: the one submitter carries them in its view. */
+  relaxed_store_pair(&q.sq->resv_head, next, next);
   return GV_OK;
 }
 
