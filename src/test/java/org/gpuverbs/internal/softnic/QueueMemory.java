@@ -37,4 +37,12 @@ final class QueueMemory {
         receiveDepth,
         receiveCq);
   }
+
+  /** As after creation. */
+  void clear() {
+    ring.fill((byte) 0);
+    dbr.fill((byte) 0);
+    doorbell.fill((byte) 0);
+    cqe.fill((byte) 0xff);
+  }
 }
