@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.gpuverbs.Nic;
 import org.gpuverbs.NicInfo;
 import org.gpuverbs.Path;
@@ -24,6 +25,11 @@ final class Demo {
 
   private static final int MIN_ADDS = 1024;
 
+  /** The JIT compiler's time: without it the first rows would look slow, whatever their policy. */
+  private static final long WARM_UP_NANOS = 700_000_000;
+
+  private static final long WARM_UP_BYTES = 1 << 20;
+
   /**
    * Garbage beyond this is collected between windows: on a machine with much memory the JVM would rather let it grow past what is
    * promised of the demo.
@@ -33,16 +39,26 @@ final class Demo {
   private final DemoOptions options;
   private final SourceFile file;
   private final Report report;
+  private final Consumer<MemorySegment> tamper;
   private final long chunk;
-  private final int passes;
+  private final int copies;
+  private final long bytes;
   private final List<DemoRow> rows = new ArrayList<>();
 
   Demo(DemoOptions options, SourceFile file, Report report) {
+    this(options, file, report, window -> {});
+  }
+
+  /** For tests: `tamper` is given the far window after each WRITE, and may spoil it. */
+  Demo(
+      DemoOptions options, SourceFile file, Report report, Consumer<MemorySegment> tamper) {
+    this.tamper = tamper;
     this.options = options;
     this.file = file;
     this.report = report;
-    chunk = options.chunkFor(file.size());
-    passes = options.passesFor(file.size());
+    copies = options.copiesFor(file.size());
+    bytes = file.size() * copies;
+    chunk = options.chunkFor(bytes);
     for (DemoPolicy policy : options.policies()) {
       for (int lanes : options.lanes()) {
         rows.add(new DemoRow(policy, lanes));
@@ -63,11 +79,11 @@ final class Demo {
    * What all rows have in common.
    *
    * @param path the path that the queue pairs took
-   * @param passes how often each row moves the file
+   * @param copies how many copies of the file lie side by side
    * @param work bytes that all rows together move to the far end
    */
   record Setting(
-      NicInfo nic, Path path, long chunk, long window, int queuePairs, int passes, long work) {}
+      NicInfo nic, Path path, long chunk, long window, int queuePairs, int copies, long work) {}
 
   List<DemoRow> rows() {
     return rows;
@@ -80,28 +96,55 @@ final class Demo {
    * @throws IOException if the file can't be read or has changed
    */
   byte[] run() throws IOException, InterruptedException {
-    long size = file.size();
-    long window = Math.clamp(size, 1, options.window());
+    long window = Math.clamp(bytes, 1, options.window());
     try (Nic nic = Nic.open()) {
       Windows windows = new Windows(nic, window);
       report.start(
           new Setting(
-              nic.info(), pathOf(nic), chunk, window, options.queuePairs(), passes, size * passes * rows.size()));
-      MessageDigest whole = Digests.sha256();
-      Plan full = plan(windows, Math.min(window, size));
-      for (long at = 0; size - at > window; at += window) {
-        hash(whole, windows, at, window);
+              nic.info(),
+              pathOf(nic),
+              chunk,
+              window,
+              options.queuePairs(),
+              copies,
+              bytes * rows.size()));
+      if (!options.cold()) {
+        warmUp(nic, windows, Math.min(Math.min(window, bytes), WARM_UP_BYTES));
+      }
+      MessageDigest all = Digests.sha256();
+      Plan full = plan(windows, Math.min(window, bytes));
+      long at = 0;
+      for (; bytes - at > window; at += window) {
+        Digests.update(all, read(windows, at, window));
         moveByAll(nic, windows, full, at, window, null);
         collect();
       }
-      long last = size == 0 ? 0 : size - (size - 1) / window * window;
-      hash(whole, windows, size - last, last);
-      byte[] expected = whole.digest();
-      Plan tail = last == window ? full : plan(windows, last);
-      moveByAll(nic, windows, tail, size - last, last, expected);
+      long rest = bytes - at;
+      MemorySegment last = read(windows, at, rest);
+      Digests.update(all, last);
+      byte[] moved = all.digest();
+      byte[] once = copies == 1 ? moved : Digests.of(last.asSlice(0, file.size()));
+      moveByAll(nic, windows, rest == window ? full : plan(windows, rest), at, rest, moved);
       file.checkUnchanged();
-      return expected;
+      return once;
     }
+  }
+
+  private void warmUp(Nic nic, Windows windows, long length)
+      throws IOException, InterruptedException {
+    Plan plan = plan(windows, length);
+    long end = System.nanoTime() + WARM_UP_NANOS;
+    for (int i = 0; System.nanoTime() < end; i++) {
+      DemoRow row = rows.get(i % rows.size());
+      DemoRow discarded = new DemoRow(row.policy(), row.lanes());
+      try (Rig rig = rig(nic, row)) {
+        move(rig, windows, plan, discarded, 0, length);
+      }
+    }
+  }
+
+  private Rig rig(Nic nic, DemoRow row) {
+    return new Rig(nic, row.policy().policy(), row.lanes(), options.queuePairs());
   }
 
   private static Path pathOf(Nic nic) {
@@ -115,28 +158,25 @@ final class Demo {
     return Plan.of(windows, length, chunk, options.queuePairs(), adds);
   }
 
-  private void hash(MessageDigest whole, Windows windows, long at, long length) throws IOException {
+  /** Fills the near window; returns the part in use. */
+  private MemorySegment read(Windows windows, long at, long length) throws IOException {
     MemorySegment here = windows.source().segment().asSlice(0, length);
     file.read(at, here);
-    Digests.update(whole, here);
+    return here;
   }
 
-  /** Moves a window by every row; `expected` is the file's digest if this window is its last, else null. */
+  /** Moves a window by every row; `expected` is the digest of all bytes if this window is the last, else null. */
   private void moveByAll(
       Nic nic, Windows windows, Plan plan, long at, long length, byte @Nullable [] expected)
       throws IOException, InterruptedException {
     for (DemoRow row : rows) {
-      try (Rig rig =
-          new Rig(nic, row.policy().policy(), row.lanes(), options.queuePairs())) {
-        for (int pass = 0; pass < passes; pass++) {
-          move(rig, windows, plan, row, at, length);
-          if (expected != null) {
-            row.endOfPass(expected);
-          }
-        }
+      try (Rig rig = rig(nic, row)) {
+        move(rig, windows, plan, row, at, length);
         row.spent(rig);
       }
+      report.moved(length, row);
       if (expected != null) {
+        row.endOfFile(expected);
         report.finished(row);
       }
     }
@@ -144,12 +184,12 @@ final class Demo {
 
   private void move(Rig rig, Windows windows, Plan plan, DemoRow row, long at, long length)
       throws IOException, InterruptedException {
-    MemorySegment here = windows.source().segment().asSlice(0, length);
-    MemorySegment there = windows.target().segment().asSlice(0, length);
     // Read anew, since the near window was read back to: a row that failed must not make the next one fail.
-    file.read(at, here);
+    MemorySegment here = read(windows, at, length);
+    MemorySegment there = windows.target().segment().asSlice(0, length);
     there.fill(WIPED);
     rig.run(plan.writes());
+    tamper.accept(there);
     row.arrived(there);
 
     here.fill(WIPED);
@@ -162,7 +202,6 @@ final class Demo {
     rig.run(plan.adds());
     row.counted(
         counter.get(ValueLayout.JAVA_LONG, 0), windows.fetched().segment(), plan.adds().requests());
-    report.moved(length, row);
   }
 
   private static void collect() {

@@ -96,7 +96,7 @@ final class DemoCommand implements Demo.Report {
         begun.queuePairs() == 1 ? "" : "s",
         Units.bytes(begun.chunk()),
         Units.bytes(begun.window()),
-        begun.passes() == 1 ? "one pass a row" : begun.passes() + " passes a row");
+        begun.copies() == 1 ? "the file once a row" : begun.copies() + " copies side by side");
     table.header();
   }
 
@@ -108,16 +108,18 @@ final class DemoCommand implements Demo.Report {
     return begun.work() >= LONG && console != null && console.isTerminal();
   }
 
-  /** For every better path: why it was not taken. */
+  /** For every better path: why it was not taken. Paths with the same reason are named together. */
   private static String whyNot(Demo.Setting setting) {
-    StringBuilder text = new StringBuilder();
+    Map<String, String> byReason = new LinkedHashMap<>();
     for (Path path : Path.values()) {
       if (path == setting.path()) {
         break;
       }
       Availability availability = setting.nic().path(path);
-      text.append("; not ").append(path).append(": ").append(availability.reason());
+      byReason.merge(availability.reason(), path.toString(), (a, b) -> a + ", " + b);
     }
+    StringBuilder text = new StringBuilder();
+    byReason.forEach((reason, paths) -> text.append("; not ").append(paths).append(": ").append(reason));
     return text.toString();
   }
 
@@ -152,7 +154,7 @@ final class DemoCommand implements Demo.Report {
       map.put("queuePairs", setting.queuePairs());
       map.put("chunkBytes", setting.chunk());
       map.put("windowBytes", setting.window());
-      map.put("passes", setting.passes());
+      map.put("copies", setting.copies());
     }
     map.put("rows", demo.rows().stream().map(DemoRow::json).toList());
     map.put("seconds", seconds);

@@ -21,16 +21,23 @@ record DemoOptions(
     int queuePairs,
     long window,
     long chunk,
+    boolean cold,
     boolean json,
     @Nullable Boolean progress) {
+  private static final long KIB = 1 << 10;
   private static final long MIB = 1 << 20;
 
   /** Two of these and a JVM stay below 800 MB. */
   private static final long MAX_WINDOW = 256 * MIB;
 
   private static final long DEFAULT_WINDOW = 64 * MIB;
-  static final long MIN_CHUNK = 64;
-  static final long MAX_CHUNK = MIB;
+  private static final long MIN_CHUNK = 64;
+  private static final long MAX_CHUNK = MIB;
+
+  /** What copies of a short file fill, and the requests that this makes. */
+  private static final long FILLED = 4 * MIB;
+
+  private static final long REQUESTS = 8192;
 
   static final String USAGE =
       """
@@ -42,7 +49,8 @@ record DemoOptions(
         --lanes LIST      numbers of lane threads, such as 1,4 (the default)
         --qps N           queue pairs that share the work, 1..64 (default 4)
         --window BYTES    size of each of the two windows, a power of two up to 256M (default 64M)
-        --chunk BYTES     bytes of a request, a power of two in 64..1M (default: by the file's size, up to 64K)
+        --chunk BYTES     bytes of a request, a power of two in 64..1M (default: by the size, up to 64K)
+        --cold            no warm-up before the first row, so that its rates show the JVM's start
         --json            one JSON object instead of the table
         --progress        the progress bar also where standard error is no terminal; --no-progress: never
       """
@@ -52,7 +60,7 @@ record DemoOptions(
     Arguments arguments =
         Arguments.parse(
             words,
-            Set.of("--json", "--progress", "--no-progress"),
+            Set.of("--cold", "--json", "--progress", "--no-progress"),
             Set.of("--policies", "--lanes", "--qps", "--window", "--chunk"));
     if (arguments.rest().size() != 1) {
       throw new UsageException(
@@ -72,6 +80,7 @@ record DemoOptions(
         arguments.value("--chunk") == null
             ? 0
             : arguments.bytes("--chunk", 65536, MIN_CHUNK, MAX_CHUNK),
+        arguments.has("--cold"),
         arguments.has("--json"),
         arguments.has("--progress")
             ? Boolean.TRUE
@@ -89,18 +98,19 @@ record DemoOptions(
     return lanes;
   }
 
-  /** Bytes of a request: a power of two that makes some thousands of requests where the file is long enough. */
-  long chunkFor(long size) {
+  /** Bytes of a request, where so many are to be moved. */
+  long chunkFor(long bytes) {
     if (chunk != 0) {
       return chunk;
     }
-    long wanted = Long.highestOneBit(Math.max(1, Math.min(size, window) / 2048));
-    return Math.clamp(wanted, MIN_CHUNK, 65536);
+    if (bytes >= DEFAULT_WINDOW) {
+      return 64 * KIB;
+    }
+    return Math.clamp(Long.highestOneBit(Math.max(1, bytes / REQUESTS)), MIN_CHUNK, 64 * KIB);
   }
 
-  /** How often a file that fits the windows is moved: a short one more than once, so that its rates mean something. */
-  int passesFor(long size) {
-    long requests = Math.max(1, size / chunkFor(size));
-    return size > window ? 1 : (int) Math.clamp(4096 / requests, 1, 64);
+  /** How many copies of a file are moved side by side: a short one alone would be gone before its rate could be told. */
+  int copiesFor(long size) {
+    return (int) Math.max(1, Math.min(window, FILLED) / Math.max(1, size == 0 ? FILLED : size));
   }
 }

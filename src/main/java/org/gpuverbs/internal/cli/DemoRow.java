@@ -50,8 +50,8 @@ final class DemoRow {
     bytes += 2 * bytesHere.byteSize();
   }
 
-  /** At the end of the file: both digests must be the file's. */
-  void endOfPass(byte[] expected) {
+  /** Both digests must be that of the bytes that were moved. */
+  void endOfFile(byte[] expected) {
     farEqual &= Arrays.equals(far.digest(), expected);
     backEqual &= Arrays.equals(back.digest(), expected);
   }

@@ -18,6 +18,12 @@ final class Digests {
     }
   }
 
+  static byte[] of(MemorySegment segment) {
+    MessageDigest digest = sha256();
+    update(digest, segment);
+    return digest.digest();
+  }
+
   static void update(MessageDigest digest, MemorySegment segment) {
     digest.update(segment.asByteBuffer());
   }

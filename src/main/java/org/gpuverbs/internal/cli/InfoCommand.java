@@ -25,6 +25,7 @@ final class InfoCommand {
       """;
 
   private static final int INDENT = 15;
+  private static final Set<String> STATUS = Set.of("available", "reason", "fix");
 
   private final Machine machine;
 
@@ -153,26 +154,22 @@ final class InfoCommand {
     return map;
   }
 
-  private Map<String, Object> lockedMemory() {
+  private String lockedMemory() {
     String limit = machine.lockedMemory().orElse("unknown");
-    boolean enough = !limit.matches("\\d+") || Long.parseLong(limit) >= 1L << 30;
-    Map<String, Object> map =
-        enough
-            ? status(true, "", "")
-            : status(
-                false,
-                "an RDMA device could register %s only; the software NIC locks none"
-                    .formatted(Units.bytes(Long.parseLong(limit))),
-                "ulimit -l unlimited; in a container: --ulimit memlock=-1");
-    map.put("limit", limit);
-    return map;
+    if (!limit.matches("\\d+")) {
+      return limit;
+    }
+    String note =
+        Long.parseLong(limit) >= 1L << 30
+            ? ""
+            : "; enough for the software NIC, which locks none; RDMA devices need more:"
+                + " ulimit -l unlimited, in a container --ulimit memlock=-1";
+    return Units.bytes(Long.parseLong(limit)) + note;
   }
 
-  private Map<String, Object> container() {
-    Map<String, Object> map = new LinkedHashMap<>();
-    map.put("kind", machine.container().orElse("none"));
-    machine.memoryLimit().ifPresent(limit -> map.put("memory limit", Units.bytes(limit)));
-    return map;
+  private String container() {
+    return machine.container().orElse("none seen")
+        + machine.memoryLimit().map(limit -> ", memory limit " + Units.bytes(limit)).orElse("");
   }
 
   private static Map<String, Object> status(
@@ -191,38 +188,41 @@ final class InfoCommand {
   private static void print(PrintStream out, String name, Object value) {
     List<String> lines = new ArrayList<>();
     lines(value, lines);
-    for (int i = 0; i < lines.size(); i++) {
-      out.println((i == 0 ? "%-" + INDENT + "s" : " ".repeat(INDENT) + "%s").formatted(i == 0 ? name : "") + lines.get(i));
+    String label = name;
+    for (String line : lines) {
+      out.println(label + " ".repeat(Math.max(1, INDENT - label.length())) + line);
+      label = "";
     }
   }
 
   private static void lines(Object value, List<String> lines) {
     switch (value) {
       case List<?> list -> list.forEach(each -> lines(each, lines));
-      case Map<?, ?> map -> text(map, lines);
+      case Map<?, ?> map -> map(map, lines);
       default -> lines.add(value.toString());
     }
   }
 
-  private static void text(Map<?, ?> map, List<String> lines) {
-    Object available = map.get("available");
-    if (available != null) {
-      lines.add(
-          Boolean.TRUE.equals(available) ? "available" : "not available: " + map.get("reason"));
+  /** A status first; then each entry, behind its name. */
+  private static void map(Map<?, ?> map, List<String> lines) {
+    if (map.get("available") instanceof Boolean available) {
+      lines.add(available ? "available" : "not available: " + map.get("reason"));
       if (map.containsKey("fix")) {
         lines.add("  to enable: " + map.get("fix"));
       }
     }
     map.forEach(
         (key, value) -> {
-          if (Set.of("available", "reason", "fix").contains(key)) {
+          if (STATUS.contains(key)) {
             return;
           }
           List<String> inner = new ArrayList<>();
           lines(value, inner);
-          if (value instanceof Map) {
-            lines.add(key + ":");
+          if (value instanceof Map<?, ?> nested && !nested.containsKey("available")) {
             inner.forEach(line -> lines.add("  " + line));
+          } else if (value instanceof Map) {
+            lines.add(key + " " + inner.getFirst());
+            inner.stream().skip(1).forEach(line -> lines.add("  " + line));
           } else {
             lines.add(key + ": " + String.join(", ", inner));
           }

@@ -27,6 +27,7 @@ public final class Main {
 
   /** Runs the command named by the first argument, and ends the JVM with its exit status. */
   public static void main(String[] args) {
+    Quiet.warningsOnly();
     int status = run(List.of(args), System.out, System.err);
     System.out.flush();
     System.exit(status);

@@ -64,16 +64,21 @@ final class SourceFile implements AutoCloseable {
   }
 
   /**
-   * Fills the window with the bytes from the position on.
+   * Fills the window with the bytes from the position on; behind the file's end it begins anew.
    *
    * @throws IOException if the file can't be read, or has become shorter
    */
   void read(long position, MemorySegment window) throws IOException {
-    ByteBuffer buffer = window.asByteBuffer();
+    long first = Math.min(window.byteSize(), size - position);
+    ByteBuffer buffer = window.asSlice(0, first).asByteBuffer();
     while (buffer.hasRemaining()) {
       if (channel.read(buffer, position + buffer.position()) < 0) {
         throw changed();
       }
+    }
+    for (long at = first; at < window.byteSize(); at += size) {
+      long length = Math.min(size, window.byteSize() - at);
+      MemorySegment.copy(window, 0, window, at, length);
     }
   }
 
