@@ -27,12 +27,13 @@ import org.gpuverbs.Status;
 import org.gpuverbs.WorkRequest;
 
 /**
- * A consumer of messages. The producer sends even-numbered messages (SEND with immediate: they land in the receive that was
- * posted) and writes odd-numbered ones into a slot (WRITE with immediate: the receive only tells of it). The immediate is the
- * message's number. Both check all they get, and throw if anything is missing or wrong.
+ * A consumer of messages. The producer sends even-numbered messages (SEND with immediate: they land
+ * in the receive that was posted) and writes odd-numbered ones into a slot (WRITE with immediate:
+ * the receive only tells of it). The immediate is the message's number. Both check all they get,
+ * and throw if anything is missing or wrong.
  *
- * <p>The two sides share a JVM here, as the software NIC needs, and are otherwise apart: what they know of each other came by
- * {@link Rendezvous}.
+ * <p>The two sides share a JVM here, as the software NIC needs, and are otherwise apart: what they
+ * know of each other came by {@link Rendezvous}.
  */
 public final class Consumer {
   private static final int MESSAGES = 1000;

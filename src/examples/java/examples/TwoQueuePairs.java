@@ -14,8 +14,8 @@ import org.gpuverbs.Status;
 import org.gpuverbs.WorkRequest;
 
 /**
- * Two queue pairs in one JVM: one writes a greeting into memory that the other one's side has registered, then reads it
- * back and counts. Throws unless every byte is right.
+ * Two queue pairs in one JVM: one writes a greeting into memory that the other one's side has
+ * registered, then reads it back and counts. Throws unless every byte is right.
  */
 public final class TwoQueuePairs {
   private static final Duration SECONDS = Duration.ofSeconds(10);

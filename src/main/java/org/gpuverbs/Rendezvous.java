@@ -12,17 +12,20 @@ import org.gpuverbs.internal.rendezvous.RendezvousListener;
 import org.gpuverbs.internal.rendezvous.Settings;
 
 /**
- * Carries small records, such as {@link QueuePairAddress} and {@link RemoteMemory}, between processes over TCP: between
- * two {@linkplain Peer peers}, or among the ranks of a {@linkplain Group group}.
+ * Carries small records, such as {@link QueuePairAddress} and {@link RemoteMemory}, between
+ * processes over TCP: between two {@linkplain Peer peers}, or among the ranks of a {@linkplain
+ * Group group}.
  *
- * <p>Both sides prove that they know the same secret (HMAC-SHA256 over both nonces, the protocol version, the roles and the
- * ranks), and every record after that carries a MAC with a sequence number; the secret never travels. Records are
- * authenticated, not encrypted. Without a secret only loopback addresses are accepted, unless {@link Options#insecure()}
- * is asked for by name. Whoever fails the proof is dropped and logged, and does not disturb the peer that is waited for.
+ * <p>Both sides prove that they know the same secret (HMAC-SHA256 over both nonces, the protocol
+ * version, the roles and the ranks), and every record after that carries a MAC with a sequence
+ * number; the secret never travels. Records are authenticated, not encrypted. Without a secret only
+ * loopback addresses are accepted, unless {@link Options#insecure()} is asked for by name. Whoever
+ * fails the proof is dropped and logged, and does not disturb the peer that is waited for.
  *
- * <p>Every wait ends at {@link Options#timeout}; then, and for any input that is malformed, oversized, late or not
- * authenticated, {@link RdmaException} says what happened and what to do. The methods block; they release the carrier of a
- * virtual thread, and interrupting a virtual thread ends them.
+ * <p>Every wait ends at {@link Options#timeout}; then, and for any input that is malformed,
+ * oversized, late or not authenticated, {@link RdmaException} says what happened and what to do.
+ * The methods block; they release the carrier of a virtual thread, and interrupting a virtual
+ * thread ends them.
  *
  * {@snippet :
  * // process A                                            // process B
@@ -31,8 +34,8 @@ import org.gpuverbs.internal.rendezvous.Settings;
  * qp.connect(QueuePairAddress.fromBytes(theirs));         qp.connect(QueuePairAddress.fromBytes(theirs));
  * }
  *
- * <p>An instance is the listening side: it keeps its port until it is closed, so that port 0 (any free port) can be used
- * and many peers accepted. Any thread may use it.
+ * <p>An instance is the listening side: it keeps its port until it is closed, so that port 0 (any
+ * free port) can be used and many peers accepted. Any thread may use it.
  */
 public final class Rendezvous implements AutoCloseable {
   /** The longest record, in bytes. */
@@ -82,23 +85,26 @@ public final class Rendezvous implements AutoCloseable {
    * @param options secret and timeout
    * @return the peer, which has proved that it knows the secret
    * @throws IllegalArgumentException if there is no secret and the address is not loopback
-   * @throws RdmaException if nobody answered in time, or the other side is a stranger, another version or has another secret
+   * @throws RdmaException if nobody answered in time, or the other side is a stranger, another
+   *     version or has another secret
    */
   public static Peer connect(InetSocketAddress address, Options options) {
     return Connector.peer(address, options.settings);
   }
 
   /**
-   * Joins a group: rank 0 listens at the address, the others connect to it. Returns when all are there.
+   * Joins a group: rank 0 listens at the address, the others connect to it. Returns when all are
+   * there.
    *
    * @param address where rank 0 listens
    * @param rank this process's rank, 0..size-1
    * @param size ranks in the group, 1..{@value #MAX_RANKS}; the same for all
    * @param options secret and timeout
    * @return the group
-   * @throws IllegalArgumentException if rank or size is out of range, or there is no secret and the address is not loopback
-   * @throws RdmaException if the group was not complete in time, or this rank was refused: the rank is taken, the size differs, or
-   *     as for {@link #connect}
+   * @throws IllegalArgumentException if rank or size is out of range, or there is no secret and the
+   *     address is not loopback
+   * @throws RdmaException if the group was not complete in time, or this rank was refused: the rank
+   *     is taken, the size differs, or as for {@link #connect}
    */
   public static Group group(InetSocketAddress address, int rank, int size, Options options) {
     Hello.checkRank(rank, size);
@@ -131,12 +137,15 @@ public final class Rendezvous implements AutoCloseable {
   }
 
   /**
-   * Gathers a group as its rank 0; the others use {@link #group(InetSocketAddress, int, int, Options)}. Once only.
+   * Gathers a group as its rank 0; the others use {@link #group(InetSocketAddress, int, int,
+   * Options)}. Once only.
    *
    * @param size ranks in the group, 1..{@value #MAX_RANKS}
    * @return the group, when all are there
-   * @throws RdmaException if the group was not complete in time; the message names the missing ranks
-   * @throws IllegalStateException if this is closed, or {@link #accept} or this method was called on it
+   * @throws RdmaException if the group was not complete in time; the message names the missing
+   *     ranks
+   * @throws IllegalStateException if this is closed, or {@link #accept} or this method was called
+   *     on it
    */
   public Group group(int size) {
     return listener.group(size);
@@ -151,13 +160,15 @@ public final class Rendezvous implements AutoCloseable {
   /** The other side of a pair. One thread at a time may exchange; any thread may close. */
   public interface Peer extends AutoCloseable {
     /**
-     * Sends a record and receives the other side's, which must call this too. An exchange that fails closes the peer.
+     * Sends a record and receives the other side's, which must call this too. An exchange that
+     * fails closes the peer.
      *
      * @param record 0..{@value #MAX_RECORD} bytes; copied
      * @return the other side's record
      * @throws IllegalArgumentException if the record is longer
      * @throws IllegalStateException if this is closed, or another thread is exchanging
-     * @throws RdmaException if the other side did not answer in time, closed, or sent what it should not
+     * @throws RdmaException if the other side did not answer in time, closed, or sent what it
+     *     should not
      */
     byte[] exchange(byte[] record);
 
@@ -190,14 +201,15 @@ public final class Rendezvous implements AutoCloseable {
     int size();
 
     /**
-     * Sends this rank's record to all and receives theirs; all ranks must call it. With empty records it is a barrier.
-     * An exchange that fails closes the group.
+     * Sends this rank's record to all and receives theirs; all ranks must call it. With empty
+     * records it is a barrier. An exchange that fails closes the group.
      *
      * @param record 0..{@value #MAX_RECORD} bytes; copied
      * @return the records by rank, this rank's own included
      * @throws IllegalArgumentException if the record is longer
      * @throws IllegalStateException if this is closed, or another thread is exchanging
-     * @throws RdmaException if a rank did not answer in time, closed, or sent what it should not; the message names it
+     * @throws RdmaException if a rank did not answer in time, closed, or sent what it should not;
+     *     the message names it
      */
     List<byte[]> exchange(byte[] record);
 
@@ -208,7 +220,9 @@ public final class Rendezvous implements AutoCloseable {
 
   /** Secret and timeout of a rendezvous. Immutable; any thread. */
   public static final class Options {
-    /** The shortest secret, in bytes: a shorter one could be guessed from one recorded handshake. */
+    /**
+     * The shortest secret, in bytes: a shorter one could be guessed from one recorded handshake.
+     */
     public static final int MIN_SECRET = 16;
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
@@ -222,7 +236,8 @@ public final class Rendezvous implements AutoCloseable {
     /**
      * With a shared secret, for any address. The timeout is 30 s.
      *
-     * @param secret at least {@value #MIN_SECRET} bytes that can't be guessed ({@link #newSecret()}), not a password; copied
+     * @param secret at least {@value #MIN_SECRET} bytes that can't be guessed ({@link
+     *     #newSecret()}), not a password; copied
      * @return the options
      * @throws IllegalArgumentException if the secret is shorter
      */
@@ -236,7 +251,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Without a secret, for loopback addresses only: every process of this machine can take part. The timeout is 30 s.
+     * Without a secret, for loopback addresses only: every process of this machine can take part.
+     * The timeout is 30 s.
      *
      * @return the options
      */
@@ -245,8 +261,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Without a secret, for any address: whoever reaches the port can take part, and so reach registered memory. For closed
-     * networks. The timeout is 30 s.
+     * Without a secret, for any address: whoever reaches the port can take part, and so reach
+     * registered memory. For closed networks. The timeout is 30 s.
      *
      * @return the options
      */
@@ -255,7 +271,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * These options with another timeout: the total for each of accept, connect, group and exchange.
+     * These options with another timeout: the total for each of accept, connect, group and
+     * exchange.
      *
      * @param timeout more than zero, at most a day
      * @return the options
@@ -271,7 +288,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * A new secret, to be handed to the other processes by a channel that is private already (ssh, a mounted secret).
+     * A new secret, to be handed to the other processes by a channel that is private already (ssh,
+     * a mounted secret).
      *
      * @return 32 random bytes
      */

@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A command's words: {@code --name value}, {@code --name=value}, {@code --flag}, and the rest; {@code --} ends the options. */
+/**
+ * A command's words: {@code --name value}, {@code --name=value}, {@code --flag}, and the rest;
+ * {@code --} ends the options.
+ */
 final class Arguments {
   private final Map<String, String> values = new HashMap<>();
   private final List<String> rest = new ArrayList<>();
@@ -83,7 +86,10 @@ final class Arguments {
     throw new UsageException("%s %s: use a whole number in %d..%d".formatted(name, text, min, max));
   }
 
-  /** Bytes, such as {@code 4096}, {@code 64K}, {@code 256M} or {@code 1MiB}; a power of two in min..max. */
+  /**
+   * Bytes, such as {@code 4096}, {@code 64K}, {@code 256M} or {@code 1MiB}; a power of two in
+   * min..max.
+   */
   long bytes(String name, long otherwise, long min, long max) throws UsageException {
     String text = values.get(name);
     if (text == null) {
@@ -93,8 +99,7 @@ final class Arguments {
     if (value < min || value > max || Long.bitCount(value) != 1) {
       throw new UsageException(
           "%s %s: use a power of two in %s..%s, such as %s"
-              .formatted(
-                  name, text, Units.bytes(min), Units.bytes(max), Units.bytes(otherwise)));
+              .formatted(name, text, Units.bytes(min), Units.bytes(max), Units.bytes(otherwise)));
     }
     return value;
   }

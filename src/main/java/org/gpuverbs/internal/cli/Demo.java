@@ -16,8 +16,9 @@ import org.gpuverbs.QueuePairOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The demo's work. The file streams through the near window; for each window every row moves it to the far one, checks it there,
- * reads it back and counts. So the disk is read once, however many rows there are.
+ * The demo's work. The file streams through the near window; for each window every row moves it to
+ * the far one, checks it there, reads it back and counts. So the disk is read once, however many
+ * rows there are.
  */
 final class Demo {
   /** The byte that a window is wiped with before it is written to. */
@@ -31,8 +32,8 @@ final class Demo {
   private static final long WARM_UP_BYTES = 1 << 20;
 
   /**
-   * Garbage beyond this is collected between windows: on a machine with much memory the JVM would rather let it grow past what is
-   * promised of the demo.
+   * Garbage beyond this is collected between windows: on a machine with much memory the JVM would
+   * rather let it grow past what is promised of the demo.
    */
   private static final long MAX_HEAP_IN_USE = 96L << 20;
 
@@ -50,8 +51,7 @@ final class Demo {
   }
 
   /** For tests: `tamper` is given the far window after each WRITE, and may spoil it. */
-  Demo(
-      DemoOptions options, SourceFile file, Report report, Consumer<MemorySegment> tamper) {
+  Demo(DemoOptions options, SourceFile file, Report report, Consumer<MemorySegment> tamper) {
     this.tamper = tamper;
     this.options = options;
     this.file = file;
@@ -165,7 +165,10 @@ final class Demo {
     return here;
   }
 
-  /** Moves a window by every row; `expected` is the digest of all bytes if this window is the last, else null. */
+  /**
+   * Moves a window by every row; `expected` is the digest of all bytes if this window is the last,
+   * else null.
+   */
   private void moveByAll(
       Nic nic, Windows windows, Plan plan, long at, long length, byte @Nullable [] expected)
       throws IOException, InterruptedException {
@@ -184,7 +187,8 @@ final class Demo {
 
   private void move(Rig rig, Windows windows, Plan plan, DemoRow row, long at, long length)
       throws IOException, InterruptedException {
-    // Read anew, since the near window was read back to: a row that failed must not make the next one fail.
+    // Read anew, since the near window was read back to: a row that failed must not make the next
+    // one fail.
     MemorySegment here = read(windows, at, length);
     MemorySegment there = windows.target().segment().asSlice(0, length);
     there.fill(WIPED);

@@ -119,7 +119,8 @@ final class DemoCommand implements Demo.Report {
       byReason.merge(availability.reason(), path.toString(), (a, b) -> a + ", " + b);
     }
     StringBuilder text = new StringBuilder();
-    byReason.forEach((reason, paths) -> text.append("; not ").append(paths).append(": ").append(reason));
+    byReason.forEach(
+        (reason, paths) -> text.append("; not ").append(paths).append(": ").append(reason));
     return text.toString();
   }
 

@@ -109,7 +109,10 @@ record DemoOptions(
     return Math.clamp(Long.highestOneBit(Math.max(1, bytes / REQUESTS)), MIN_CHUNK, 64 * KIB);
   }
 
-  /** How many copies of a file are moved side by side: a short one alone would be gone before its rate could be told. */
+  /**
+   * How many copies of a file are moved side by side: a short one alone would be gone before its
+   * rate could be told.
+   */
   int copiesFor(long size) {
     return (int) Math.max(1, Math.min(window, FILLED) / Math.max(1, size == 0 ? FILLED : size));
   }

@@ -12,7 +12,10 @@ import org.gpuverbs.SubmitPolicy;
 /** The policies that the demo has rows for. */
 enum DemoPolicy {
   CLASSIC("classic", "CLASSIC", SubmitPolicy.CLASSIC),
-  /** Four coalesced groups a doorbell: a smaller interval would make no difference, as a group is rung once anyway. */
+  /**
+   * Four coalesced groups a doorbell: a smaller interval would make no difference, as a group is
+   * rung once anyway.
+   */
   CLASSIC_128("classic128", "CLASSIC, every 128", SubmitPolicy.CLASSIC.doorbellEvery(128)),
   TURN("turn", "TURN, CAS", SubmitPolicy.TURN),
   TURN_LOAD_STORE(

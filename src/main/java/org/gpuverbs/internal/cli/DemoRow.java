@@ -10,7 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** A row of the demo's table: what was moved under one policy by so many lanes, and whether all of it arrived. */
+/**
+ * A row of the demo's table: what was moved under one policy by so many lanes, and whether all of
+ * it arrived.
+ */
 final class DemoRow {
   private final DemoPolicy policy;
   private final int lanes;
@@ -56,7 +59,10 @@ final class DemoRow {
     backEqual &= Arrays.equals(back.digest(), expected);
   }
 
-  /** After so many fetch-adds of one on a counter of zero: it holds their number, and each value before was fetched once. */
+  /**
+   * After so many fetch-adds of one on a counter of zero: it holds their number, and each value
+   * before was fetched once.
+   */
   void counted(long counter, MemorySegment fetched, int adds) {
     BitSet seen = new BitSet(adds);
     for (int i = 0; i < adds; i++) {

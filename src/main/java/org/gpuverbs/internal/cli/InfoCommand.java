@@ -15,7 +15,9 @@ import org.gpuverbs.Path;
 import org.gpuverbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-/** The info command: what this machine has, and for each missing piece why and what would enable it. */
+/**
+ * The info command: what this machine has, and for each missing piece why and what would enable it.
+ */
 final class InfoCommand {
   static final String USAGE =
       """

@@ -21,11 +21,16 @@ final class Json {
     switch (value) {
       case Map<?, ?> map -> {
         List<Map.Entry<?, ?>> entries = List.copyOf(map.entrySet());
-        list('{', '}', entries.size(), depth, i -> {
-          string(String.valueOf(entries.get(i).getKey()));
-          text.append(": ");
-          value(entries.get(i).getValue(), depth + 1);
-        });
+        list(
+            '{',
+            '}',
+            entries.size(),
+            depth,
+            i -> {
+              string(String.valueOf(entries.get(i).getKey()));
+              text.append(": ");
+              value(entries.get(i).getValue(), depth + 1);
+            });
       }
       case List<?> list -> list('[', ']', list.size(), depth, i -> value(list.get(i), depth + 1));
       case Boolean b -> text.append(b);
@@ -67,7 +72,8 @@ final class Json {
         case '\r' -> text.append("\\r");
         case '\t' -> text.append("\\t");
         default -> {
-          // Controls must be escaped; surrogates are, since a lone one (possible in a file name) can't be encoded.
+          // Controls must be escaped; surrogates are, since a lone one (possible in a file name)
+          // can't be encoded.
           if (c < ' ' || c == 0x7f || Character.isSurrogate(c)) {
             text.append("\\u%04x".formatted((int) c));
           } else {

@@ -13,9 +13,15 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the kernel's files say of this machine, under a root that tests replace. Whatever can't be read is absent. */
+/**
+ * What the kernel's files say of this machine, under a root that tests replace. Whatever can't be
+ * read is absent.
+ */
 final class Machine {
-  /** Where the dynamic linker and NVIDIA's container runtime put driver libraries, on the platforms of this library. */
+  /**
+   * Where the dynamic linker and NVIDIA's container runtime put driver libraries, on the platforms
+   * of this library.
+   */
   private static final List<String> LIBRARY_DIRECTORIES =
       List.of(
           "usr/lib/x86_64-linux-gnu",
@@ -86,7 +92,10 @@ final class Machine {
     return list("sys/class/infiniband");
   }
 
-  /** Whether the devices' files, without which they can't be opened, are here: containers leave them out. */
+  /**
+   * Whether the devices' files, without which they can't be opened, are here: containers leave them
+   * out.
+   */
   boolean hasVerbsFiles() {
     return list("dev/infiniband").stream().anyMatch(name -> name.startsWith("uverbs"));
   }

@@ -43,7 +43,8 @@ public final class Main {
     List<String> rest = words.isEmpty() ? words : words.subList(1, words.size());
     try {
       return switch (command) {
-        case "info" -> asksForHelp(rest) ? print(out, InfoCommand.USAGE) : InfoCommand.run(rest, out);
+        case "info" ->
+            asksForHelp(rest) ? print(out, InfoCommand.USAGE) : InfoCommand.run(rest, out);
         case "demo" ->
             asksForHelp(rest) ? print(out, DemoOptions.USAGE) : DemoCommand.run(rest, out, err);
         case "--help", "-h", "help" -> print(out, HELP);
@@ -52,7 +53,8 @@ public final class Main {
         default -> throw new UsageException("unknown command %s".formatted(command));
       };
     } catch (UsageException e) {
-      String help = command.equals("info") || command.equals("demo") ? command + " --help" : "--help";
+      String help =
+          command.equals("info") || command.equals("demo") ? command + " --help" : "--help";
       err.printf("gpuverbs: %s (%s says more)%n", e.getMessage(), help);
       return USAGE;
     } catch (RdmaException | IOException e) {

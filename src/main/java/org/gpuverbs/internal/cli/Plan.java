@@ -9,11 +9,14 @@ import org.gpuverbs.RemoteMemory;
 import org.gpuverbs.WorkRequest;
 
 /**
- * The requests that move one window's bytes, shared out to the queue pairs and cut into batches. Made once for a length and
- * used for every row: requests don't know their queue pair.
+ * The requests that move one window's bytes, shared out to the queue pairs and cut into batches.
+ * Made once for a length and used for every row: requests don't know their queue pair.
  */
 final class Plan {
-  /** Requests in a batch: several groups, so that all lanes have work, and several batches in a queue. */
+  /**
+   * Requests in a batch: several groups, so that all lanes have work, and several batches in a
+   * queue.
+   */
   private static final int BATCH = 256;
 
   /** The requests of each queue pair, by batch. */
@@ -61,8 +64,7 @@ final class Plan {
     MemoryRegion fetched = windows.fetched();
     for (int i = 0; i < addends; i++) {
       adds.add(
-          new WorkRequest.FetchAdd(
-              fetched.local((long) i * Long.BYTES, Long.BYTES), counter, 1));
+          new WorkRequest.FetchAdd(fetched.local((long) i * Long.BYTES, Long.BYTES), counter, 1));
     }
     return new Plan(deal(writes, queuePairs), deal(reads, queuePairs), deal(adds, queuePairs));
   }

@@ -57,7 +57,9 @@ final class Progress {
     double part = total == 0 ? 1 : Math.min(1, (double) done / total);
     int full = (int) (part * WIDTH);
     String left =
-        done == 0 ? "" : ", " + Units.duration(seconds / done * Math.max(0, total - done)) + " left";
+        done == 0
+            ? ""
+            : ", " + Units.duration(seconds / done * Math.max(0, total - done)) + " left";
     return String.format(
         Locale.ROOT,
         "[%s%s] %3.0f %%  %s of %s%s  %s",

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Keeps the library's INFO lines (one a queue pair, and the demo makes hundreds) out of the commands' output, unless the user has
- * configured logging.
+ * Keeps the library's INFO lines (one a queue pair, and the demo makes hundreds) out of the
+ * commands' output, unless the user has configured logging.
  */
 final class Quiet {
   /** java.util.logging holds its loggers weakly, and would forget their levels. */
@@ -23,7 +23,9 @@ final class Quiet {
     }
   }
 
-  /** Sets a level by reflection: this module does not require java.logging, and works without it. */
+  /**
+   * Sets a level by reflection: this module does not require java.logging, and works without it.
+   */
   static void level(String logger, String level) {
     try {
       Class<?> levels = Class.forName("java.util.logging.Level");
@@ -33,7 +35,8 @@ final class Quiet {
       set.invoke(found, levels.getField(level).get(null));
       LOGGERS.add(found);
     } catch (ReflectiveOperationException e) {
-      // No java.logging here: System.Logger's fallback has a switch of its own, read when the first logger is made.
+      // No java.logging here: System.Logger's fallback has a switch of its own, read when the first
+      // logger is made.
       if (System.getProperty("jdk.system.logger.level") == null) {
         System.setProperty("jdk.system.logger.level", level);
       }

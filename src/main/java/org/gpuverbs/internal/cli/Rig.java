@@ -13,7 +13,10 @@ import org.gpuverbs.RdmaException;
 import org.gpuverbs.Status;
 import org.gpuverbs.SubmitPolicy;
 
-/** Connected queue pairs and the lane threads that serve them, for one row and one window. One thread. */
+/**
+ * Connected queue pairs and the lane threads that serve them, for one row and one window. One
+ * thread.
+ */
 final class Rig implements AutoCloseable {
   private static final int DEPTH = 1024;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -34,7 +37,8 @@ final class Rig implements AutoCloseable {
         there.connect(here.address());
         near.add(here);
       }
-      // An exclusive queue has one submitter by contract: each lane thread then has queues of its own.
+      // An exclusive queue has one submitter by contract: each lane thread then has queues of its
+      // own.
       boolean apart = policy.exclusive();
       for (int i = 0; i < (apart ? laneThreads : 1); i++) {
         lanes.add(open(CpuLanes.start(apart ? 1 : laneThreads)));

@@ -38,7 +38,8 @@ final class SourceFile implements AutoCloseable {
       }
       if (Files.exists(path) && !Files.isRegularFile(path)) {
         throw new UsageException(
-            "%s is not a regular file: its size is not known beforehand; copy it to one".formatted(name));
+            "%s is not a regular file: its size is not known beforehand; copy it to one"
+                .formatted(name));
       }
       channel = FileChannel.open(path, StandardOpenOption.READ);
       return new SourceFile(path, channel);

@@ -4,7 +4,10 @@ package org.gpuverbs.internal.cli;
 import java.io.PrintStream;
 import java.util.List;
 
-/** A table whose rows are printed as they come, so its widths are fixed from the start; a longer cell pushes the rest. */
+/**
+ * A table whose rows are printed as they come, so its widths are fixed from the start; a longer
+ * cell pushes the rest.
+ */
 final class Table {
   /** Positive width: left-aligned; negative: right-aligned. */
   record Column(String title, int width) {}

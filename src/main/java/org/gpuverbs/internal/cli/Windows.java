@@ -5,7 +5,10 @@ import org.gpuverbs.Access;
 import org.gpuverbs.MemoryRegion;
 import org.gpuverbs.Nic;
 
-/** The memory that the demo registers: the near window, the far window, and what fetch-adds need. Closed with its NIC. */
+/**
+ * The memory that the demo registers: the near window, the far window, and what fetch-adds need.
+ * Closed with its NIC.
+ */
 final class Windows {
   /** The most fetch-adds on one counter value range. */
   static final int MAX_ADDS = 8192;

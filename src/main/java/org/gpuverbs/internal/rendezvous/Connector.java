@@ -54,7 +54,8 @@ public final class Connector {
         close(wire);
         throw Failures.handshake(address, e);
       } catch (IOException e) {
-        // Refused, reset or closed before the other side said who it is: it may be just about to listen.
+        // Refused, reset or closed before the other side said who it is: it may be just about to
+        // listen.
         close(wire);
         last = e;
       }
@@ -69,7 +70,10 @@ public final class Connector {
     throw Failures.unanswered(address, deadline, last);
   }
 
-  /** A connection, or null if it reached this very socket: Linux joins a loopback port to itself now and then. */
+  /**
+   * A connection, or null if it reached this very socket: Linux joins a loopback port to itself now
+   * and then.
+   */
   private static @Nullable Wire dial(InetSocketAddress address, Deadline deadline)
       throws IOException {
     Socket socket = new Socket();

@@ -13,14 +13,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Accepts connections and shakes hands with each on a thread of its own, so that one who is silent, slow or hostile delays nobody
- * else. Those who fail are dropped, counted and logged.
+ * Accepts connections and shakes hands with each on a thread of its own, so that one who is silent,
+ * slow or hostile delays nobody else. Those who fail are dropped, counted and logged.
  */
 final class Doorman {
-  /** From accept to the proof. A real peer needs a few round trips; one byte at a time does not stretch it. */
+  /**
+   * From accept to the proof. A real peer needs a few round trips; one byte at a time does not
+   * stretch it.
+   */
   static final Duration HANDSHAKE = Duration.ofSeconds(5);
 
-  /** Handshakes at once. One more ends the oldest, so that idle connections can't keep the real peer out. */
+  /**
+   * Handshakes at once. One more ends the oldest, so that idle connections can't keep the real peer
+   * out.
+   */
   static final int MAX_HANDSHAKES = 128;
 
   private final ServerSocket socket;
@@ -41,7 +47,10 @@ final class Doorman {
     this.changed = changed;
   }
 
-  /** Runs until the socket is closed. `lock` guards the lobby; `changed` is signalled when somebody entered. */
+  /**
+   * Runs until the socket is closed. `lock` guards the lobby; `changed` is signalled when somebody
+   * entered.
+   */
   static Doorman start(
       ServerSocket socket, Lobby lobby, Settings settings, ReentrantLock lock, Condition changed) {
     Doorman doorman = new Doorman(socket, lobby, settings, lock, changed);
@@ -62,7 +71,8 @@ final class Doorman {
         if (socket.isClosed()) {
           return;
         }
-        // Out of descriptors, or the connection was reset before it was accepted: the next may do better.
+        // Out of descriptors, or the connection was reset before it was accepted: the next may do
+        // better.
         refusals.add("somebody", e.toString());
         pause();
         continue;

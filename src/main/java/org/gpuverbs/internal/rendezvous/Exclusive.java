@@ -4,7 +4,10 @@ package org.gpuverbs.internal.rendezvous;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.gpuverbs.Rendezvous;
 
-/** What peers and groups have in common: one exchange at a time, any thread may close, a failure closes. */
+/**
+ * What peers and groups have in common: one exchange at a time, any thread may close, a failure
+ * closes.
+ */
 abstract class Exclusive implements AutoCloseable {
   private static final int IDLE = 0;
   private static final int BUSY = 1;

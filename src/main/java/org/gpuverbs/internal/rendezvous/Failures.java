@@ -9,7 +9,10 @@ import org.gpuverbs.RdmaException;
 import org.gpuverbs.Status;
 import org.jspecify.annotations.Nullable;
 
-/** Every exception that a rendezvous throws for what is not the caller's mistake. The errno tells kinds apart for programs. */
+/**
+ * Every exception that a rendezvous throws for what is not the caller's mistake. The errno tells
+ * kinds apart for programs.
+ */
 final class Failures {
   private static final int EINTR = 4;
   private static final int EACCES = 13;
@@ -43,7 +46,8 @@ final class Failures {
       InetSocketAddress address, Deadline deadline, @Nullable IOException last) {
     return timeout(
         "no rendezvous answered at %s within %s%s"
-            .formatted(address, deadline.text(), last == null ? "" : " (" + last.getMessage() + ")"),
+            .formatted(
+                address, deadline.text(), last == null ? "" : " (" + last.getMessage() + ")"),
         "check that the other side listens there and that no firewall is between, or raise the timeout",
         last);
   }
@@ -79,7 +83,12 @@ final class Failures {
   static RdmaException exchange(String who, Deadline deadline, boolean byUs, IOException cause) {
     if (byUs) {
       return new RdmaException(
-          "the exchange with %s was ended by close()".formatted(who), Status.CLOSED, 0, 0, "", cause);
+          "the exchange with %s was ended by close()".formatted(who),
+          Status.CLOSED,
+          0,
+          0,
+          "",
+          cause);
     }
     if (Thread.currentThread().isInterrupted()) {
       // Interrupting a virtual thread closes the socket that it waits for.
@@ -99,7 +108,11 @@ final class Failures {
               e);
       case EOFException e -> gone(who, e);
       case RefusedException e ->
-          failure("%s gave up: %s".formatted(who, e.getMessage()), ECONNRESET, "form the group again", e);
+          failure(
+              "%s gave up: %s".formatted(who, e.getMessage()),
+              ECONNRESET,
+              "form the group again",
+              e);
       default -> gone(who, cause);
     };
   }
@@ -118,7 +131,12 @@ final class Failures {
 
   static RdmaException closedWhileWaiting(InetSocketAddress address) {
     return new RdmaException(
-        "the rendezvous on %s was closed while waiting".formatted(address), Status.CLOSED, 0, 0, "", null);
+        "the rendezvous on %s was closed while waiting".formatted(address),
+        Status.CLOSED,
+        0,
+        0,
+        "",
+        null);
   }
 
   private static RdmaException timeout(String what, String hint, @Nullable Throwable cause) {

@@ -9,9 +9,9 @@ import javax.crypto.Mac;
 import org.gpuverbs.Rendezvous;
 
 /**
- * Records on an authenticated wire. A frame is its payload's length (4 bytes), type (1), payload and MAC (32); the MAC
- * covers a sequence number that does not travel, so a frame can't be dropped, repeated or moved. One reader and one writer
- * at a time.
+ * Records on an authenticated wire. A frame is its payload's length (4 bytes), type (1), payload
+ * and MAC (32); the MAC covers a sequence number that does not travel, so a frame can't be dropped,
+ * repeated or moved. One reader and one writer at a time.
  */
 final class Frames implements Closeable {
   /** A record. */

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  *   frames          <-->  frames             see {@link Frames}
  * </pre>
  *
- * <p>The hellos hold version, roles, ranks and nonces, so a proof is good for this connection only; the labels keep one side's
- * proof from being played back to it. The connector proves first: a listener tells nothing to somebody who only knocks.
+ * <p>The hellos hold version, roles, ranks and nonces, so a proof is good for this connection only;
+ * the labels keep one side's proof from being played back to it. The connector proves first: a
+ * listener tells nothing to somebody who only knocks.
  */
 final class Handshake {
   private static final String LABEL = "gpuverbs rendezvous 1 ";
@@ -35,7 +36,11 @@ final class Handshake {
    * @throws StrangerException if the connection must be dropped, with the reason
    */
   static Admitted listen(
-      Wire wire, Hello mine, Settings settings, Deadline deadline, Function<Hello, Verdict> admission)
+      Wire wire,
+      Hello mine,
+      Settings settings,
+      Deadline deadline,
+      Function<Hello, Verdict> admission)
       throws IOException {
     Hello theirs;
     try {
@@ -67,7 +72,8 @@ final class Handshake {
   /**
    * The connector's side.
    *
-   * @throws StrangerException if the other side is no rendezvous of this version, or has another secret
+   * @throws StrangerException if the other side is no rendezvous of this version, or has another
+   *     secret
    * @throws RefusedException if the other side is the right one and does not want this one
    */
   static Frames connect(Wire wire, Hello mine, Settings settings, Deadline deadline)
@@ -98,7 +104,8 @@ final class Handshake {
           "rank %d is taken: give every process its own rank".formatted(mine.rank()));
     }
     if (verdict == Verdict.FULL) {
-      // As if nobody listened, which is so in a moment; whoever listens there next may want this side.
+      // As if nobody listened, which is so in a moment; whoever listens there next may want this
+      // side.
       throw new IOException("it has its peer already");
     }
     return frames(wire, key, transcript, true);
@@ -112,8 +119,7 @@ final class Handshake {
           : "it has a secret and this side has none: give both the same";
     }
     if (mine.kind() != theirs.kind()) {
-      return "it is part of a %s and this side of a %s"
-          .formatted(name(theirs), name(mine));
+      return "it is part of a %s and this side of a %s".formatted(name(theirs), name(mine));
     }
     if (mine.size() != theirs.size()) {
       return "its group has %d ranks and this side's %d".formatted(theirs.size(), mine.size());

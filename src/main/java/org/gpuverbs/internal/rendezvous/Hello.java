@@ -8,8 +8,8 @@ import java.util.Arrays;
 import org.gpuverbs.Rendezvous;
 
 /**
- * The first message of each side. Its prefix (magic, version, length of the rest) stays the same in all versions, so that
- * two versions can name each other.
+ * The first message of each side. Its prefix (magic, version, length of the rest) stays the same in
+ * all versions, so that two versions can name each other.
  *
  * <pre>
  *  0  8  magic "GPUVRDZV"
@@ -78,7 +78,9 @@ public record Hello(boolean secret, Kind kind, int rank, int size, byte[] nonce)
         .array();
   }
 
-  /** Reads a hello, or says why these bytes are none. The magic is judged as soon as it is there. */
+  /**
+   * Reads a hello, or says why these bytes are none. The magic is judged as soon as it is there.
+   */
   static Hello read(Wire wire, Deadline deadline) throws IOException {
     byte[] magic = wire.read(MAGIC.length, deadline);
     if (!Arrays.equals(magic, MAGIC)) {

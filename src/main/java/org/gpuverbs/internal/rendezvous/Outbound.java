@@ -9,8 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A write on a thread of its own. A blocking write has no timeout, and two sides that both write before they read could wait for each
- * other for ever; this one is waited for with a deadline, and closing its wire ends it.
+ * A write on a thread of its own. A blocking write has no timeout, and two sides that both write
+ * before they read could wait for each other for ever; this one is waited for with a deadline, and
+ * closing its wire ends it.
  */
 final class Outbound {
   private final CompletableFuture<Void> done = new CompletableFuture<>();

@@ -4,7 +4,10 @@ package org.gpuverbs.internal.rendezvous;
 import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
-/** Connections that were dropped: each logged, the last kept for the message that a waiting caller gets in the end. */
+/**
+ * Connections that were dropped: each logged, the last kept for the message that a waiting caller
+ * gets in the end.
+ */
 final class Refusals {
   private static final System.Logger LOG = System.getLogger("org.gpuverbs.Rendezvous");
 
@@ -29,6 +32,7 @@ final class Refusals {
   synchronized String text() {
     return count == 0
         ? ""
-        : "; %d connection%s dropped, the last from %s".formatted(count, count == 1 ? " was" : "s were", last);
+        : "; %d connection%s dropped, the last from %s"
+            .formatted(count, count == 1 ? " was" : "s were", last);
   }
 }

@@ -11,8 +11,9 @@ import org.gpuverbs.Rendezvous;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listening side. Nothing is read from a connection until the first call says whether peers or a group is wanted; from
- * then on a {@link Doorman} shakes hands in the background, and callers wait here for what it lets in.
+ * The listening side. Nothing is read from a connection until the first call says whether peers or
+ * a group is wanted; from then on a {@link Doorman} shakes hands in the background, and callers
+ * wait here for what it lets in.
  */
 public final class RendezvousListener implements AutoCloseable {
   private static final int BACKLOG = 256;
@@ -54,7 +55,8 @@ public final class RendezvousListener implements AutoCloseable {
     Deadline deadline = settings.deadline();
     lock.lock();
     try {
-      Lobby.Pairs pairs = open(new Lobby.Pairs(only ? 1 : Integer.MAX_VALUE), Lobby.Pairs.class, false);
+      Lobby.Pairs pairs =
+          open(new Lobby.Pairs(only ? 1 : Integer.MAX_VALUE), Lobby.Pairs.class, false);
       while (true) {
         Frames frames = pairs.next();
         if (frames != null) {

@@ -111,7 +111,10 @@ final class RootGroup extends Exclusive implements Rendezvous.Group {
     }
   }
 
-  /** Best effort, and short: the members would find out from the closed connection, only not whose fault it was. */
+  /**
+   * Best effort, and short: the members would find out from the closed connection, only not whose
+   * fault it was.
+   */
   private void tellOfLoss(int lost) {
     byte[] payload = ByteBuffer.allocate(Integer.BYTES).putInt(lost).array();
     Deadline soon = Deadline.after(Duration.ofMillis(500));

@@ -16,7 +16,8 @@ final class Secrets {
   private static final String ALGORITHM = "HmacSHA256";
 
   /** Without a secret the MACs only catch damage; the key is then this text, which is no secret. */
-  private static final byte[] NONE = "gpuverbs rendezvous without a secret".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] NONE =
+      "gpuverbs rendezvous without a secret".getBytes(StandardCharsets.US_ASCII);
 
   private Secrets() {}
 
@@ -30,7 +31,9 @@ final class Secrets {
     return secret == null ? NONE : secret;
   }
 
-  /** A MAC over a label, a zero byte and the parts. Callers keep every part's length fixed or last. */
+  /**
+   * A MAC over a label, a zero byte and the parts. Callers keep every part's length fixed or last.
+   */
   static byte[] mac(byte[] key, String label, byte[]... parts) {
     Mac mac = start(key);
     mac.update(label.getBytes(StandardCharsets.US_ASCII));

@@ -37,7 +37,8 @@ public final class Settings {
   void check(InetSocketAddress address) {
     if (address.isUnresolved()) {
       throw new IllegalArgumentException(
-          "host %s can't be resolved: check the name, or use its IP address".formatted(address.getHostString()));
+          "host %s can't be resolved: check the name, or use its IP address"
+              .formatted(address.getHostString()));
     }
     if (secret == null && !insecure && !address.getAddress().isLoopbackAddress()) {
       throw new IllegalArgumentException(

@@ -6,6 +6,8 @@ final class VersionException extends StrangerException {
   private static final long serialVersionUID = 1L;
 
   VersionException(int version) {
-    super("it speaks rendezvous version %d and this side version %d".formatted(version, Hello.VERSION));
+    super(
+        "it speaks rendezvous version %d and this side version %d"
+            .formatted(version, Hello.VERSION));
   }
 }

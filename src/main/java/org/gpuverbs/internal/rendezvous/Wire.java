@@ -8,7 +8,10 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 
-/** A connected socket whose reads end at a deadline, also when the other side sends one byte at a time. */
+/**
+ * A connected socket whose reads end at a deadline, also when the other side sends one byte at a
+ * time.
+ */
 final class Wire implements Closeable {
   private final Socket socket;
   private final InputStream in;
@@ -41,8 +44,9 @@ final class Wire implements Closeable {
   }
 
   /**
-   * Writes all. Without a deadline of its own: handshake messages fit any socket buffer, and records are written by a
-   * thread of their own (see {@link Outbound}), which closing the wire ends.
+   * Writes all. Without a deadline of its own: handshake messages fit any socket buffer, and
+   * records are written by a thread of their own (see {@link Outbound}), which closing the wire
+   * ends.
    */
   void write(byte[] bytes) throws IOException {
     socket.getOutputStream().write(bytes);

@@ -60,13 +60,19 @@ class ArgumentsTest {
   @ValueSource(strings = {"0", "65", "four", "", "99999999999"})
   void aNumberOutOfRangeIsRefusedWithTheRange(String text) {
     var e =
-        assertThrows(
-            UsageException.class, () -> parse("--qps", text).number("--qps", 4, 1, 64));
+        assertThrows(UsageException.class, () -> parse("--qps", text).number("--qps", 4, 1, 64));
     assertTrue(e.getMessage().endsWith("use a whole number in 1..64"), e.getMessage());
   }
 
   @ParameterizedTest
-  @CsvSource({"4096,4096", "64k,65536", "64K,65536", "256M,268435456", "1MiB,1048576", "1gb,1073741824"})
+  @CsvSource({
+    "4096,4096",
+    "64k,65536",
+    "64K,65536",
+    "256M,268435456",
+    "1MiB,1048576",
+    "1gb,1073741824"
+  })
   void bytesTakeSuffixes(String text, long bytes) throws Exception {
     assertEquals(bytes, parse("--qps", text).bytes("--qps", 1, 1, 1L << 40));
   }

@@ -81,7 +81,12 @@ class CommandProcessTest {
     }
     Result result =
         run(
-            allowed(), "demo", "--json", "--window=256M", "--lanes=4", "--policies=turn",
+            allowed(),
+            "demo",
+            "--json",
+            "--window=256M",
+            "--lanes=4",
+            "--policies=turn",
             file.toString());
     assertEquals(0, result.status(), result::toString);
     Matcher peak = Pattern.compile("\"peakResidentBytes\": (\\d+)").matcher(result.out());

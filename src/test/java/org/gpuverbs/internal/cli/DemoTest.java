@@ -84,8 +84,17 @@ class DemoTest {
     Path file = file(100_123);
     int status =
         run(
-            "demo", "--cold", "--window", "16K", "--chunk", "1K", "--lanes=3", "--qps=5",
-            "--policies", "classic,turn-ldst", file.toString());
+            "demo",
+            "--cold",
+            "--window",
+            "16K",
+            "--chunk",
+            "1K",
+            "--lanes=3",
+            "--qps=5",
+            "--policies",
+            "classic,turn-ldst",
+            file.toString());
     assertEquals(0, status, () -> out() + err());
     assertTrue(out().contains("2 of 2 rows verified"), out());
     assertTrue(out().contains("SHA-256 " + sha256(file)), out());
@@ -128,7 +137,8 @@ class DemoTest {
             there -> {
               if (!spoiled[0]) {
                 spoiled[0] = true;
-                there.set(ValueLayout.JAVA_BYTE, 4321, (byte) ~there.get(ValueLayout.JAVA_BYTE, 4321));
+                there.set(
+                    ValueLayout.JAVA_BYTE, 4321, (byte) ~there.get(ValueLayout.JAVA_BYTE, 4321));
               }
             });
     assertEquals("FAILED: far end differs, read-back differs", rows.getFirst().verdict());
@@ -138,10 +148,7 @@ class DemoTest {
   @Test
   void aFileThatGrowsWhileItIsMovedFailsTheDemo() throws Exception {
     Path file = file(9000);
-    var e =
-        assertThrows(
-            IOException.class,
-            () -> rows(file, there -> append(file)));
+    var e = assertThrows(IOException.class, () -> rows(file, there -> append(file)));
     assertTrue(e.getMessage().contains("changed while it was read"), e.getMessage());
   }
 

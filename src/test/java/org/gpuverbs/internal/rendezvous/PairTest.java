@@ -132,7 +132,8 @@ class PairTest {
     var everywhere = new InetSocketAddress("0.0.0.0", 0);
     var e =
         assertThrows(
-            IllegalArgumentException.class, () -> Rendezvous.listen(everywhere, Options.loopback()));
+            IllegalArgumentException.class,
+            () -> Rendezvous.listen(everywhere, Options.loopback()));
     assertTrue(e.getMessage().contains("Options.secret"), e.getMessage());
     var remote = new InetSocketAddress("192.0.2.1", 1);
     assertThrows(

@@ -16,7 +16,9 @@ import org.gpuverbs.RdmaException;
 import org.gpuverbs.Rendezvous;
 import org.gpuverbs.Rendezvous.Options;
 
-/** What the rendezvous tests share: addresses, secrets, and the other side on a thread of its own. */
+/**
+ * What the rendezvous tests share: addresses, secrets, and the other side on a thread of its own.
+ */
 final class Parties {
   static final byte[] SECRET = "a secret that only tests know".getBytes();
   static final byte[] OTHER_SECRET = "a secret that nobody asked for".getBytes();

@@ -65,7 +65,9 @@ class StrangerTest {
     try (Rendezvous rendezvous = listen();
         Socket stranger = dial(rendezvous.address())) {
       var accepted = async(rendezvous::accept);
-      stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      stranger
+          .getOutputStream()
+          .write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       awaitDrop(stranger);
       var real = async(() -> Rendezvous.connect(rendezvous.address(), secret()));
       get(accepted).close();
@@ -109,8 +111,7 @@ class StrangerTest {
               });
       Wire wire = new Wire(here);
       long before = System.nanoTime();
-      assertThrows(
-          SocketTimeoutException.class, () -> wire.read(1_000_000, Deadline.after(SHORT)));
+      assertThrows(SocketTimeoutException.class, () -> wire.read(1_000_000, Deadline.after(SHORT)));
       assertTrue(System.nanoTime() - before >= SHORT.toNanos());
       wire.close();
       get(trickle);
@@ -249,8 +250,7 @@ class StrangerTest {
     try (Rendezvous rendezvous =
         Rendezvous.listen(Parties.anyPort(), secret().timeout(SHORT.multipliedBy(5)))) {
       var accepted = async(rendezvous::accept);
-      failure(
-          async(() -> Rendezvous.connect(rendezvous.address(), Options.secret(OTHER_SECRET))));
+      failure(async(() -> Rendezvous.connect(rendezvous.address(), Options.secret(OTHER_SECRET))));
       RdmaException e = failure(accepted);
       assertEquals(Status.TIMEOUT, e.code());
       assertTrue(e.getMessage().contains("1 connection was dropped"), e.getMessage());
@@ -260,7 +260,8 @@ class StrangerTest {
 
   @Test
   void aPeerThatDoesNotExchangeEndsAtTheDeadline() {
-    try (Rendezvous rendezvous = Rendezvous.listen(Parties.anyPort(), secret().timeout(SHORT.multipliedBy(3)))) {
+    try (Rendezvous rendezvous =
+        Rendezvous.listen(Parties.anyPort(), secret().timeout(SHORT.multipliedBy(3)))) {
       var other = async(() -> Rendezvous.connect(rendezvous.address(), secret()));
       try (var peer = rendezvous.accept();
           var silent = get(other)) {

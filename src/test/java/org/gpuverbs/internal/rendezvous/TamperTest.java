@@ -78,7 +78,10 @@ class TamperTest {
     assertTrue(letIn.isEmpty(), "bytes that nobody noticed: " + letIn);
   }
 
-  /** Two sides over a relay whose frames from the connector go through the tamper, offsets counted after the handshake. */
+  /**
+   * Two sides over a relay whose frames from the connector go through the tamper, offsets counted
+   * after the handshake.
+   */
   private static RdmaException exchangeOver(Relay.Tamper tamper) throws IOException {
     long handshake = Hello.BYTES + PROOF;
     Relay.Tamper frames =
