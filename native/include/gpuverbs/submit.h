@@ -104,6 +104,7 @@ GV_FN int64_t reserve(Queue& q, uint32_t n) {
     base = q.head;
     q.head = base + n;
   } else {
+    if (H == GV_HANDOVER_TURN_CAS) q.ready = step_turn_peek<M>(&q.sq->ready_head);
     base = step_reserve_add<M>(&q.sq->resv_head, n);
   }
   if (!has_room(q, base + n)) {
@@ -128,7 +129,7 @@ GV_FN void ring(const Queue& q, uint64_t pi) {
   step_dbr_store<M>(q.dbr, be32(low));
   step_dbr_release<M>();
   step_doorbell_store<M>(q.doorbell,
-                         static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(be32(q.qpn << 8)) << 32));
+                         static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(q.qpn_word) << 32));
   count64(&q.sq->doorbells, 1);
 }
 
@@ -174,26 +175,31 @@ GV_FN int64_t publish_classic(const Queue& q, uint64_t base, uint64_t next, bool
 
 template <uint32_t M>
 GV_FN int64_t publish_turn_cas(const Queue& q, uint64_t base, uint64_t next) {
-  const bool border = crosses_border(q, base, next);
-  uint64_t reserved, ready;
-  step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
-  step_publish_release<M>();
-  Wait w;
-  while (ready != base && !GV_MUTANT(no_turn)) { /* I2 */
-    const uint32_t state = state_of(q);
-    if (!border && reserved != next) {
-      if (step_handover_cas<M>(&q.sq->ready_head, base, next) == base) return GV_OK;
-    } else {
-      step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
-      if (ready == base) break;
+  /* With nobody in front when the slots were reserved it is this submitter's turn: one release fence, in ring(), does for all. */
+  if (q.ready != base) {
+    const bool border = crosses_border(q, base, next);
+    uint64_t reserved, ready;
+    step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
+    step_publish_release<M>();
+    Wait w;
+    while (ready != base && !GV_MUTANT(no_turn)) { /* I2 */
+      const uint32_t state = state_of(q);
+      if (!border && reserved != next) {
+        if (step_handover_cas<M>(&q.sq->ready_head, base, next) == base) return GV_OK;
+      } else {
+        step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
+        if (ready == base) break;
+      }
+      const int64_t status = keep_waiting(q, w, state);
+      if (status != GV_OK) return give_up(q, status);
     }
-    const int64_t status = keep_waiting(q, w, state);
-    if (status != GV_OK) return give_up(q, status);
+    if (!border && (reserved != next || GV_MUTANT(no_tail_rule))) {
+      step_handover_add<M>(&q.sq->ready_head, next - base);
+      return GV_OK;
+    }
   }
-  if (border || (reserved == next && !GV_MUTANT(no_tail_rule))) {
-    step_turn_acquire<M>();
-    ring<M>(q, next);
-  }
+  step_turn_acquire<M>();
+  ring<M>(q, next);
   step_handover_add<M>(&q.sq->ready_head, next - base);
   return GV_OK;
 }

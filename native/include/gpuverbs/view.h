@@ -20,11 +20,12 @@ struct Queue {
   uint32_t* bitmap;
   uint32_t depth;
   uint32_t unit_mask; /* 16-byte units in the ring, less one */
-  uint32_t qpn;
+  uint32_t qpn_word; /* be32(QP number << 8), as control segments and doorbells have it */
   uint32_t doorbell_every;
   uint32_t signal_every;
   uint64_t completed; /* slots known to be finished, and acquired */
   uint64_t head;      /* EXCLUSIVE: the next index */
+  uint64_t ready;     /* TURN_CAS: ready_head as seen beside the last reservation; ~0: not looked at */
 };
 
 GV_FN uint64_t constant64(const uint64_t* p) {
@@ -58,11 +59,12 @@ GV_FN Queue view_of(gv_sq* q) {
   v.bitmap = reinterpret_cast<uint32_t*>(constant64(&q->bitmap));
   v.depth = constant32(&q->depth);
   v.unit_mask = v.depth * (GV_WQEBB / 16) - 1;
-  v.qpn = constant32(&q->qpn);
+  v.qpn_word = be32(constant32(&q->qpn) << 8);
   v.doorbell_every = constant32(&q->doorbell_every);
   v.signal_every = constant32(&q->signal_every);
   v.completed = 0;
   v.head = relaxed_load64(&q->resv_head);
+  v.ready = ~0ull;
   return v;
 }
 

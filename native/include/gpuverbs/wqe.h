@@ -35,7 +35,10 @@ constexpr uint32_t kInline = 0x80000000u; /* MLX5_INLINE_SEG */
 /* One 16-byte unit, words already in memory order. */
 template <uint32_t M>
 GV_FN void put_unit(const Queue& q, uint64_t index, uint32_t unit, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  uint8_t* p = q.ring + (((static_cast<uint32_t>(index) * (GV_WQEBB / 16) + unit) & q.unit_mask) << 4);
+  /* Within the first block no unit can wrap, and the compiler computes its address once. */
+  const uint32_t first = (static_cast<uint32_t>(index) * (GV_WQEBB / 16)) & q.unit_mask;
+  uint8_t* p = unit < GV_WQEBB / 16 ? q.ring + (static_cast<uint64_t>(first) << 4) + unit * 16
+                                    : q.ring + (static_cast<uint64_t>((first + unit) & q.unit_mask) << 4);
 #if GV_ON_DEVICE
   /* In GPU memory the ring need not stay in L1; to host memory plain stores merge into 64-byte writes. */
   if (M == GV_FENCE_DEVICE)
@@ -51,7 +54,7 @@ GV_FN void put_unit(const Queue& q, uint64_t index, uint32_t unit, uint32_t a, u
 
 template <uint32_t M>
 GV_FN void put_control(const Queue& q, uint64_t index, uint32_t opcode, uint32_t units, uint32_t fm_ce_se, uint32_t imm) {
-  put_unit<M>(q, index, 0, be32(((static_cast<uint32_t>(index) & 0xffff) << 8) | opcode), be32((q.qpn << 8) | units),
+  put_unit<M>(q, index, 0, be32(((static_cast<uint32_t>(index) & 0xffff) << 8) | opcode), q.qpn_word | (units << 24),
               be32(fm_ce_se), be32(imm));
 }
 
