@@ -33,6 +33,7 @@ struct Bench {
   }
 
   uint32_t dbr() const { return __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(qp->dbr) + 1, __ATOMIC_ACQUIRE)); }
+  uint64_t ready_head() const { return __atomic_load_n(&qp->sq->ready_head, __ATOMIC_ACQUIRE); }
 };
 
 // Runs a scenario as the code is (it must report no violation) and with a defect (it must report one).
@@ -61,7 +62,7 @@ bool successor_overtakes(const Policy& p, Step spin) {
   {
     Actor s(Actor::kNowhere, [&] { second = b.submit(2); });
     s.passes(spin, 4); // waiting for its turn, or through
-    overtaken = s.finished() || b.qp->sq->ready_head != 0 || b.dbr() != 0;
+    overtaken = s.finished() || b.ready_head() != 0 || b.dbr() != 0;
     a.finish();
     s.finish();
   }
@@ -189,7 +190,7 @@ TEST(I2_bitmap_posts_only_up_to_the_first_gap) {
   Actor a(Actor::kWrite, [&] { b.submit(1); });
   CHECK(a.settle() && a.held());
   CHECK(b.submit(2) == 1); // publishes slot 1 and scans: slot 0 is not ready
-  CHECK(b.dbr() == 0 && b.qp->sq->ready_head == 0);
+  CHECK(b.dbr() == 0 && b.ready_head() == 0);
   a.finish();
   b.nic.consume();
   CHECK(b.nic.consumed() == 2 && b.nic.bad() == 0);
