@@ -41,7 +41,8 @@ public final class Consumer {
     }
 
     run(CpuLanes.caller(), near, new WorkRequest.Write(source.local(), target.remote()));
-    check(source.segment().mismatch(target.segment()) == -1, "what was written is not what arrived");
+    check(
+        source.segment().mismatch(target.segment()) == -1, "what was written is not what arrived");
     run(CpuLanes.start(2), near, new WorkRequest.Read(copy.local(), target.remote()));
     check(source.segment().mismatch(copy.segment()) == -1, "what was read is not what was written");
 
