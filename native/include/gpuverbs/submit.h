@@ -103,6 +103,9 @@ GV_FN int64_t reserve(Queue& q, uint32_t n) {
   if (H == GV_HANDOVER_EXCLUSIVE) {
     base = q.head;
     q.head = base + n;
+#if !GV_ON_DEVICE
+    relaxed_store64(&q.sq->resv_head, q.head);
+#endif
   } else {
     if (H == GV_HANDOVER_TURN_CAS) q.ready = step_turn_peek<M>(&q.sq->ready_head);
     base = step_reserve_add<M>(&q.sq->resv_head, n);
@@ -240,8 +243,13 @@ GV_FN int64_t publish_turn_relaxed(const Queue& q, uint64_t base, uint64_t next)
 template <uint32_t M>
 GV_FN int64_t publish_exclusive(const Queue& q, uint64_t base, uint64_t next, bool tail) {
   if (tail || crosses_border(q, base, next)) ring<M>(q, next);
+#if GV_ON_DEVICE
   /* Both heads, for whoever looks: the one submitter carries them in its view. */
   relaxed_store_pair(&q.sq->resv_head, next, next);
+#else
+  /* resv_head was stored with the reservation, and may be further by now: a lane thread publishes what its caller reserved (I8). */
+  relaxed_store64(&q.sq->ready_head, next);
+#endif
   return GV_OK;
 }
 
