@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or a function below changes; Java refuses a library of another version. */
-#define GV_ABI_VERSION 1
+#define GV_ABI_VERSION 2
 
 typedef struct gv_error {
   int32_t code;   /* negative errno, as returned */
@@ -69,6 +69,10 @@ typedef struct gv_qp {
   uint32_t receive_depth;
   uint64_t block;         /* the allocation, for gv_qp_destroy */
   uint64_t block_bytes;
+  uint64_t device_sq;     /* a queue of a GPU: the handle that kernels take, in GPU memory; 0 else. `sq` is then the host's own
+                             view: gv_poll works on it, gv_submit does not */
+  uint64_t gpu;           /* gv_gpu* of such a queue; 0 else */
+  uint64_t device_block;  /* its allocation in GPU memory */
 } gv_qp;
 
 /* Allocates and initialises a queue's memory: ring zeroed, CQE invalid, state RESET. -EINVAL names the wrong field. */
@@ -126,6 +130,126 @@ GV_API int64_t gv_lanes_submit(gv_lanes* lanes, gv_sq* sq, const gv_request* req
 GV_API int32_t gv_lanes_idle(gv_lanes* lanes, const gv_sq* sq);
 /* Stops and joins the threads; batches in flight are finished first. */
 GV_API void gv_lanes_stop(gv_lanes* lanes);
+
+/* ---- CUDA: libcuda and libnvrtc are opened at run time ------------------------------------------------------ */
+
+/*
+ * Functions below return 0, or a negative errno with the reason in gv_error (detail: the CUresult or nvrtcResult):
+ * -ENODEV no driver or no device, -ENOSYS a library or a symbol of it is missing, -ENOMEM, -EINVAL, -EIO a CUDA error. They make the GPU's
+ * context current for the call alone. Any thread.
+ */
+typedef struct gv_gpu gv_gpu;
+
+typedef struct gv_gpu_info {
+  char name[128];
+  int32_t ordinal;
+  int32_t driver_version;      /* 13000: CUDA 13.0 */
+  int32_t compute_major;
+  int32_t compute_minor;
+  int32_t multiprocessors;
+  int32_t can_map_host_memory; /* 0 or 1 */
+  int32_t gpu_direct_rdma;     /* 0 or 1: memory of this GPU can be registered with a NIC */
+  int32_t writes_ordering;     /* CU_GPU_DIRECT_RDMA_WRITES_ORDERING_*: 0 none, 100 owner, 200 all devices */
+  uint64_t memory_bytes;
+} gv_gpu_info;
+
+#define GV_MEMORY_DEVICE 0   /* cuMemAlloc */
+#define GV_MEMORY_PINNED 1   /* page-locked host memory, mapped into every GPU at the same address */
+#define GV_MEMORY_MANAGED 2
+#define GV_MEMORY_POOL 3     /* cudaMallocAsync: no NIC can register it */
+#define GV_MEMORY_UNKNOWN 4  /* plain host memory, or freed */
+
+typedef struct gv_pointer_info {
+  int32_t kind;                /* GV_MEMORY_* */
+  int32_t ordinal;             /* GPU that owns it, -1 unknown */
+  int32_t gpu_direct_rdma;     /* 0 or 1 */
+  int32_t reserved;
+  uint64_t context;
+  uint64_t base;               /* of the allocation */
+  uint64_t bytes;
+} gv_pointer_info;
+
+/* Opens libcuda and initialises it; 0 if a GPU can be used. */
+GV_API int32_t gv_cuda_available(gv_error* error);
+GV_API int32_t gv_nvrtc_available(gv_error* error);
+GV_API int32_t gv_gpu_count(int32_t* count, gv_error* error);
+GV_API int32_t gv_gpu_info_of(int32_t ordinal, gv_gpu_info* out, gv_error* error);
+/* Retains the primary context of a GPU: the one that the CUDA runtime and most libraries use. */
+GV_API int32_t gv_gpu_open(int32_t ordinal, gv_gpu** out, gv_error* error);
+/* Borrows a context (a CUcontext) that somebody else owns. */
+GV_API int32_t gv_gpu_borrow(uint64_t context, gv_gpu** out, gv_error* error);
+GV_API uint64_t gv_gpu_context(gv_gpu* gpu);
+GV_API int32_t gv_gpu_ordinal(gv_gpu* gpu);
+/* Releases what gv_gpu_open retained. Everything made from it must be gone. */
+GV_API void gv_gpu_close(gv_gpu* gpu);
+/* 0, or -EIO once a sticky error has poisoned the context. */
+GV_API int32_t gv_gpu_health(gv_gpu* gpu, gv_error* error);
+
+GV_API int32_t gv_gpu_allocate(gv_gpu* gpu, uint64_t bytes, int32_t kind, uint64_t* address, gv_error* error);
+GV_API int32_t gv_gpu_free(gv_gpu* gpu, uint64_t address, int32_t kind, gv_error* error);
+GV_API int32_t gv_gpu_describe(gv_gpu* gpu, uint64_t address, gv_pointer_info* out, gv_error* error);
+/* Copies between any two of GPU, pinned and plain host memory on the library's own stream and waits for it. */
+GV_API int32_t gv_gpu_copy(gv_gpu* gpu, uint64_t to, uint64_t from, uint64_t bytes, gv_error* error);
+GV_API int32_t gv_gpu_fill(gv_gpu* gpu, uint64_t address, uint32_t byte, uint64_t bytes, gv_error* error);
+
+/* Streams and events are CUstream and CUevent; stream 0 is the context's legacy default, 1 and 2 CUDA's named ones. */
+GV_API int32_t gv_stream_create(gv_gpu* gpu, uint64_t* stream, gv_error* error);
+GV_API int32_t gv_stream_destroy(gv_gpu* gpu, uint64_t stream, gv_error* error);
+/* 0 done, 1 not yet, or a negative errno: an error is never "not yet". */
+GV_API int32_t gv_stream_query(gv_gpu* gpu, uint64_t stream, gv_error* error);
+/* -EINVAL if the stream belongs to another context, -EBUSY if it is capturing a graph. */
+GV_API int32_t gv_stream_check(gv_gpu* gpu, uint64_t stream, gv_error* error);
+/* Copies on a stream, in its order, without waiting. */
+GV_API int32_t gv_stream_copy(gv_gpu* gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes, gv_error* error);
+GV_API int32_t gv_event_create(gv_gpu* gpu, uint64_t* event, gv_error* error);
+GV_API int32_t gv_event_destroy(gv_gpu* gpu, uint64_t event, gv_error* error);
+GV_API int32_t gv_event_record(gv_gpu* gpu, uint64_t event, uint64_t stream, gv_error* error);
+GV_API int32_t gv_event_query(gv_gpu* gpu, uint64_t event, gv_error* error);
+
+/*
+ * Compiles CUDA C++ with NVRTC for the GPU's architecture into a cubin. headers/names: `header_count` sources that
+ * #include finds. The log (compiler messages with line numbers) is written to `log`, cut to log_bytes. The image is freed by
+ * gv_image_free.
+ */
+GV_API int32_t gv_compile(gv_gpu* gpu, const char* source, const char* name, const char* const* headers,
+                          const char* const* header_names, uint32_t header_count, const char* const* options, uint32_t option_count,
+                          uint64_t* image, uint64_t* image_bytes, char* log, uint32_t log_bytes, gv_error* error);
+GV_API void gv_image_free(uint64_t image);
+/* image: a cubin, or PTX text ending with NUL. */
+GV_API int32_t gv_module_load(gv_gpu* gpu, uint64_t image, uint64_t* module, gv_error* error);
+GV_API int32_t gv_module_unload(gv_gpu* gpu, uint64_t module, gv_error* error);
+GV_API int32_t gv_module_function(gv_gpu* gpu, uint64_t module, const char* name, uint64_t* function, gv_error* error);
+/* args: `function`'s parameters, an array of pointers to them. Asynchronous. */
+GV_API int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
+                         uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void** args, gv_error* error);
+
+/* ---- queues of a GPU ---------------------------------------------------------------------------------------- */
+
+#define GV_PLACEMENT_GPU 0   /* ring, DBR and CQE in GPU memory; the doorbell in pinned host memory */
+#define GV_PLACEMENT_HOST 1  /* ring, DBR, doorbell and CQE in pinned host memory */
+
+/*
+ * Like gv_qp_create, for kernels as submitters: the heads lie in GPU memory, the handle is gv_qp.device_sq. Fence mode DEVICE needs
+ * GV_PLACEMENT_GPU. gv_qp_ready, gv_qp_reset, gv_qp_mark and gv_qp_destroy work on it. With GV_PLACEMENT_GPU
+ * ring, dbr and cqe are device addresses: Java and gv_poll must not touch them.
+ */
+GV_API int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* attr, int32_t placement, gv_qp** out, gv_error* error);
+/* Copies the device's gv_sq, in GPU memory, to `out` in host memory: counters, heads, state. Waits for the copy alone. */
+GV_API int32_t gv_gpu_qp_read(gv_qp* qp, gv_sq* out, gv_error* error);
+
+/*
+ * One batch by the built-in kernel of the queue's policy, asynchronously, in the stream's order. The caller has reserved: slots
+ * [base, base + wqebbs) are this batch's, and nobody else submits on the queue. requests: in pinned host or device memory,
+ * unchanged until the ticket is done. starts: WQE index of each group of 32 requests, pinned or device memory.
+ * Returns 0 or a negative errno.
+ */
+GV_API int32_t gv_gpu_submit(gv_qp* qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts, uint32_t count,
+                             uint32_t wqebbs, uint64_t base, gv_error* error);
+
+/* ---- copies for the software NIC's GPU payloads -------------------------------------------------------------- */
+
+/* Starts a copy on a stream made beforehand; allocates nothing and waits for nothing. */
+GV_API int32_t gv_copy_start(gv_gpu* gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes);
 
 #ifdef __cplusplus
 }

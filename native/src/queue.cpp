@@ -6,65 +6,38 @@
 #include <cstring>
 #include <new>
 
-#include "error.h"
+#include "cuda/queue.h"
 #include "gpuverbs/order.h"
+#include "layout.h"
 
 using namespace gpuverbs;
 
 namespace {
 
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kLine = 128;
 static_assert(sizeof(gv_sq) % kLine == 0, "lines of gv_sq must not share a cache line with its neighbour");
 static_assert(sizeof(gv_request) == 96, "gv_request is an array element shared with Java");
-
-uint64_t round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) & ~(to - 1); }
-
-bool power_of_two(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
 void* map_pages(uint64_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
-int32_t check(const gv_qp_attr* a, gv_error* error) {
-  if (!power_of_two(a->depth) || a->depth < GV_MIN_DEPTH || a->depth > GV_MAX_DEPTH)
-    return fail(error, -EINVAL, 0, "depth %u: use a power of two from %d to %d", a->depth, GV_MIN_DEPTH, GV_MAX_DEPTH);
-  if (a->receive_depth != 0 && (!power_of_two(a->receive_depth) || a->receive_depth > GV_MAX_DEPTH))
-    return fail(error, -EINVAL, 0, "receive depth %u: use 0 or a power of two up to %d", a->receive_depth, GV_MAX_DEPTH);
-  if (a->handover > GV_HANDOVER_UNCHECKED_RELAXED) return fail(error, -EINVAL, 0, "hand-over %u is not known", a->handover);
-  if (a->fence_mode > GV_FENCE_DEVICE) return fail(error, -EINVAL, 0, "fence mode %u is not known", a->fence_mode);
-  if (!power_of_two(a->doorbell_every) || a->doorbell_every > 1024)
-    return fail(error, -EINVAL, 0, "doorbell every %u: use a power of two from 1 to 1024", a->doorbell_every);
-  const uint32_t signal_every = a->signal_every == 0 ? a->depth / 4 : a->signal_every;
-  if (!power_of_two(signal_every) || signal_every > a->depth / 4)
-    return fail(error, -EINVAL, 0, "signal every %u: use a power of two up to a quarter of the depth, %u", signal_every,
-                a->depth / 4);
-  const uint32_t batch = a->doorbell_every > signal_every ? a->doorbell_every : signal_every;
-  if (a->max_group_wqebbs == 0 || a->depth < batch + a->max_group_wqebbs - 1) // I5
-    return fail(error, -EINVAL, 0, "depth %u is too small: doorbells every %u, completions every %u and groups of %u WQEBBs need %u",
-                a->depth, a->doorbell_every, signal_every, a->max_group_wqebbs, batch + a->max_group_wqebbs - 1);
-  return 0;
-}
-
 void clear(gv_qp* qp) {
   gv_sq* q = qp->sq;
   memset(reinterpret_cast<void*>(qp->ring), 0, static_cast<uint64_t>(qp->depth) * GV_WQEBB);
   if (qp->receive_ring != 0) memset(reinterpret_cast<void*>(qp->receive_ring), 0, static_cast<uint64_t>(qp->receive_depth) * GV_RQ_STRIDE);
-  if (qp->cqe != 0) memset(reinterpret_cast<void*>(qp->cqe), 0xff, GV_CQE_SIZE); // opcode 15: not a CQE
+  if (qp->cqe != 0) memset(reinterpret_cast<void*>(qp->cqe), kInvalidCqe, GV_CQE_SIZE);
   memset(reinterpret_cast<void*>(qp->dbr), 0, 8);
   memset(reinterpret_cast<void*>(qp->doorbell), 0, 8);
   memset(reinterpret_cast<void*>(q->bitmap), 0, qp->depth / 8);
   qp->receive_posted = 0;
-  q->resv_head = q->ready_head = q->post_lock = q->posted = q->completed = 0;
-  q->error_syndrome = 0;
-  q->error_index = q->error_latch = 0;
+  clear_heads(q);
 }
 
 }  // namespace
 
 extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* error) {
-  if (const int32_t bad = check(a, error)) return bad;
+  if (const int32_t bad = check_attributes(a, error)) return bad;
   const uint64_t ring = static_cast<uint64_t>(a->depth) * GV_WQEBB;
   const uint64_t receive = static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE;
   const uint64_t receive_at = round_up(ring, kPage);
@@ -105,12 +78,7 @@ extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* erro
   q->doorbell = qp->doorbell;
   q->host_control = qp->host_control;
   q->bitmap = at + bitmap_at;
-  q->depth = a->depth;
-  q->handover = a->handover;
-  q->fence_mode = a->fence_mode;
-  q->doorbell_every = a->doorbell_every;
-  q->signal_every = a->collapsed ? (a->signal_every == 0 ? a->depth / 4 : a->signal_every) : 1; // full CQ: every WQE
-  q->submit_timeout_ns = a->submit_timeout_ns == 0 ? 10000000000ull : a->submit_timeout_ns;
+  set_policy(q, a);
   clear(qp);
   q->state = GV_STATE_RESET;
   *out = qp;
@@ -122,6 +90,8 @@ extern "C" int32_t gv_qp_ready(gv_qp* qp, uint32_t qpn, gv_error* error) {
   if (__atomic_load_n(&qp->sq->state, __ATOMIC_ACQUIRE) != GV_STATE_RESET)
     return fail(error, -EISCONN, 0, "the queue is not in RESET: reset it before connecting it again");
   qp->sq->qpn = qpn;
+  if (qp->gpu != 0)
+    if (const int32_t code = cuda::write_device_sq(qp, GV_STATE_RTS, error)) return code;
   __atomic_store_n(&qp->sq->state, static_cast<uint32_t>(GV_STATE_RTS), __ATOMIC_RELEASE);
   return 0;
 }
@@ -129,7 +99,11 @@ extern "C" int32_t gv_qp_ready(gv_qp* qp, uint32_t qpn, gv_error* error) {
 extern "C" int32_t gv_qp_reset(gv_qp* qp, gv_error* error) {
   if (__atomic_load_n(&qp->sq->state, __ATOMIC_ACQUIRE) == GV_STATE_CLOSED)
     return fail(error, -EBADF, 0, "the queue is closed: open another");
-  clear(qp);
+  if (qp->gpu != 0) {
+    if (const int32_t code = cuda::clear_device_queue(qp, error)) return code;
+  } else {
+    clear(qp);
+  }
   __atomic_store_n(&qp->sq->state, static_cast<uint32_t>(GV_STATE_RESET), __ATOMIC_RELEASE);
   return 0;
 }
@@ -141,10 +115,12 @@ extern "C" void gv_qp_mark(gv_qp* qp, uint32_t state) {
   } else {
     swap_state(&qp->sq->state, GV_STATE_RTS, state);
   }
+  if (qp->gpu != 0) cuda::mark_device_queue(qp, state);
 }
 
 extern "C" void gv_qp_destroy(gv_qp* qp) {
   if (qp == nullptr) return;
+  if (qp->gpu != 0) return cuda::destroy_device_queue(qp);
   munmap(reinterpret_cast<void*>(qp->block), qp->block_bytes);
   delete qp;
 }

@@ -321,14 +321,77 @@ public class Native extends Native$shared {
     public static int GV_OK() {
         return GV_OK;
     }
-    private static final int GV_ABI_VERSION = (int)1L;
+    private static final int GV_ABI_VERSION = (int)2L;
     /**
      * {@snippet lang=c :
-     * #define GV_ABI_VERSION 1
+     * #define GV_ABI_VERSION 2
      * }
      */
     public static int GV_ABI_VERSION() {
         return GV_ABI_VERSION;
+    }
+    private static final int GV_MEMORY_DEVICE = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_MEMORY_DEVICE 0
+     * }
+     */
+    public static int GV_MEMORY_DEVICE() {
+        return GV_MEMORY_DEVICE;
+    }
+    private static final int GV_MEMORY_PINNED = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_MEMORY_PINNED 1
+     * }
+     */
+    public static int GV_MEMORY_PINNED() {
+        return GV_MEMORY_PINNED;
+    }
+    private static final int GV_MEMORY_MANAGED = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_MEMORY_MANAGED 2
+     * }
+     */
+    public static int GV_MEMORY_MANAGED() {
+        return GV_MEMORY_MANAGED;
+    }
+    private static final int GV_MEMORY_POOL = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_MEMORY_POOL 3
+     * }
+     */
+    public static int GV_MEMORY_POOL() {
+        return GV_MEMORY_POOL;
+    }
+    private static final int GV_MEMORY_UNKNOWN = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_MEMORY_UNKNOWN 4
+     * }
+     */
+    public static int GV_MEMORY_UNKNOWN() {
+        return GV_MEMORY_UNKNOWN;
+    }
+    private static final int GV_PLACEMENT_GPU = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_PLACEMENT_GPU 0
+     * }
+     */
+    public static int GV_PLACEMENT_GPU() {
+        return GV_PLACEMENT_GPU;
+    }
+    private static final int GV_PLACEMENT_HOST = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_PLACEMENT_HOST 1
+     * }
+     */
+    public static int GV_PLACEMENT_HOST() {
+        return GV_PLACEMENT_HOST;
     }
 
     private static class gv_abi_version {
@@ -1361,6 +1424,2142 @@ public class Native extends Native$shared {
                 traceDowncall("gv_lanes_stop", lanes);
             }
             mh$.invokeExact(lanes);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_cuda_available {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_cuda_available");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_cuda_available(gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_cuda_available$descriptor() {
+        return gv_cuda_available.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_cuda_available(gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_cuda_available$handle() {
+        return gv_cuda_available.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_cuda_available(gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_cuda_available$address() {
+        return gv_cuda_available.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_cuda_available(gv_error *error)
+     * }
+     */
+    public static int gv_cuda_available(MemorySegment error) {
+        var mh$ = gv_cuda_available.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_cuda_available", error);
+            }
+            return (int)mh$.invokeExact(error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_nvrtc_available {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_nvrtc_available");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_nvrtc_available(gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_nvrtc_available$descriptor() {
+        return gv_nvrtc_available.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_nvrtc_available(gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_nvrtc_available$handle() {
+        return gv_nvrtc_available.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_nvrtc_available(gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_nvrtc_available$address() {
+        return gv_nvrtc_available.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_nvrtc_available(gv_error *error)
+     * }
+     */
+    public static int gv_nvrtc_available(MemorySegment error) {
+        var mh$ = gv_nvrtc_available.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_nvrtc_available", error);
+            }
+            return (int)mh$.invokeExact(error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_count {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_count");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_count(int32_t *count, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_count$descriptor() {
+        return gv_gpu_count.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_count(int32_t *count, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_count$handle() {
+        return gv_gpu_count.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_count(int32_t *count, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_count$address() {
+        return gv_gpu_count.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_count(int32_t *count, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_count(MemorySegment count, MemorySegment error) {
+        var mh$ = gv_gpu_count.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_count", count, error);
+            }
+            return (int)mh$.invokeExact(count, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_info_of {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_info_of");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_info_of(int32_t ordinal, gv_gpu_info *out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_info_of$descriptor() {
+        return gv_gpu_info_of.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_info_of(int32_t ordinal, gv_gpu_info *out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_info_of$handle() {
+        return gv_gpu_info_of.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_info_of(int32_t ordinal, gv_gpu_info *out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_info_of$address() {
+        return gv_gpu_info_of.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_info_of(int32_t ordinal, gv_gpu_info *out, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_info_of(int ordinal, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_gpu_info_of.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_info_of", ordinal, out, error);
+            }
+            return (int)mh$.invokeExact(ordinal, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_open {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_open");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_open(int32_t ordinal, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_open$descriptor() {
+        return gv_gpu_open.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_open(int32_t ordinal, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_open$handle() {
+        return gv_gpu_open.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_open(int32_t ordinal, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_open$address() {
+        return gv_gpu_open.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_open(int32_t ordinal, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_open(int ordinal, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_gpu_open.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_open", ordinal, out, error);
+            }
+            return (int)mh$.invokeExact(ordinal, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_borrow {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_LONG,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_borrow");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_borrow(uint64_t context, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_borrow$descriptor() {
+        return gv_gpu_borrow.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_borrow(uint64_t context, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_borrow$handle() {
+        return gv_gpu_borrow.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_borrow(uint64_t context, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_borrow$address() {
+        return gv_gpu_borrow.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_borrow(uint64_t context, gv_gpu **out, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_borrow(long context, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_gpu_borrow.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_borrow", context, out, error);
+            }
+            return (int)mh$.invokeExact(context, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_context {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_context");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * uint64_t gv_gpu_context(gv_gpu *gpu)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_context$descriptor() {
+        return gv_gpu_context.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * uint64_t gv_gpu_context(gv_gpu *gpu)
+     * }
+     */
+    public static MethodHandle gv_gpu_context$handle() {
+        return gv_gpu_context.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * uint64_t gv_gpu_context(gv_gpu *gpu)
+     * }
+     */
+    public static MemorySegment gv_gpu_context$address() {
+        return gv_gpu_context.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * uint64_t gv_gpu_context(gv_gpu *gpu)
+     * }
+     */
+    public static long gv_gpu_context(MemorySegment gpu) {
+        var mh$ = gv_gpu_context.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_context", gpu);
+            }
+            return (long)mh$.invokeExact(gpu);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_ordinal {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_ordinal");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_ordinal(gv_gpu *gpu)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_ordinal$descriptor() {
+        return gv_gpu_ordinal.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_ordinal(gv_gpu *gpu)
+     * }
+     */
+    public static MethodHandle gv_gpu_ordinal$handle() {
+        return gv_gpu_ordinal.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_ordinal(gv_gpu *gpu)
+     * }
+     */
+    public static MemorySegment gv_gpu_ordinal$address() {
+        return gv_gpu_ordinal.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_ordinal(gv_gpu *gpu)
+     * }
+     */
+    public static int gv_gpu_ordinal(MemorySegment gpu) {
+        var mh$ = gv_gpu_ordinal.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_ordinal", gpu);
+            }
+            return (int)mh$.invokeExact(gpu);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_close {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_close");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void gv_gpu_close(gv_gpu *gpu)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_close$descriptor() {
+        return gv_gpu_close.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void gv_gpu_close(gv_gpu *gpu)
+     * }
+     */
+    public static MethodHandle gv_gpu_close$handle() {
+        return gv_gpu_close.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void gv_gpu_close(gv_gpu *gpu)
+     * }
+     */
+    public static MemorySegment gv_gpu_close$address() {
+        return gv_gpu_close.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void gv_gpu_close(gv_gpu *gpu)
+     * }
+     */
+    public static void gv_gpu_close(MemorySegment gpu) {
+        var mh$ = gv_gpu_close.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_close", gpu);
+            }
+            mh$.invokeExact(gpu);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_health {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_health");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_health(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_health$descriptor() {
+        return gv_gpu_health.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_health(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_health$handle() {
+        return gv_gpu_health.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_health(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_health$address() {
+        return gv_gpu_health.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_health(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_health(MemorySegment gpu, MemorySegment error) {
+        var mh$ = gv_gpu_health.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_health", gpu, error);
+            }
+            return (int)mh$.invokeExact(gpu, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_allocate {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_allocate");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_allocate(gv_gpu *gpu, uint64_t bytes, int32_t kind, uint64_t *address, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_allocate$descriptor() {
+        return gv_gpu_allocate.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_allocate(gv_gpu *gpu, uint64_t bytes, int32_t kind, uint64_t *address, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_allocate$handle() {
+        return gv_gpu_allocate.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_allocate(gv_gpu *gpu, uint64_t bytes, int32_t kind, uint64_t *address, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_allocate$address() {
+        return gv_gpu_allocate.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_allocate(gv_gpu *gpu, uint64_t bytes, int32_t kind, uint64_t *address, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_allocate(MemorySegment gpu, long bytes, int kind, MemorySegment address, MemorySegment error) {
+        var mh$ = gv_gpu_allocate.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_allocate", gpu, bytes, kind, address, error);
+            }
+            return (int)mh$.invokeExact(gpu, bytes, kind, address, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_free {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_free");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_free(gv_gpu *gpu, uint64_t address, int32_t kind, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_free$descriptor() {
+        return gv_gpu_free.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_free(gv_gpu *gpu, uint64_t address, int32_t kind, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_free$handle() {
+        return gv_gpu_free.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_free(gv_gpu *gpu, uint64_t address, int32_t kind, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_free$address() {
+        return gv_gpu_free.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_free(gv_gpu *gpu, uint64_t address, int32_t kind, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_free(MemorySegment gpu, long address, int kind, MemorySegment error) {
+        var mh$ = gv_gpu_free.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_free", gpu, address, kind, error);
+            }
+            return (int)mh$.invokeExact(gpu, address, kind, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_describe {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_describe");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_describe(gv_gpu *gpu, uint64_t address, gv_pointer_info *out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_describe$descriptor() {
+        return gv_gpu_describe.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_describe(gv_gpu *gpu, uint64_t address, gv_pointer_info *out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_describe$handle() {
+        return gv_gpu_describe.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_describe(gv_gpu *gpu, uint64_t address, gv_pointer_info *out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_describe$address() {
+        return gv_gpu_describe.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_describe(gv_gpu *gpu, uint64_t address, gv_pointer_info *out, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_describe(MemorySegment gpu, long address, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_gpu_describe.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_describe", gpu, address, out, error);
+            }
+            return (int)mh$.invokeExact(gpu, address, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_copy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_copy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_copy(gv_gpu *gpu, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_copy$descriptor() {
+        return gv_gpu_copy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_copy(gv_gpu *gpu, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_copy$handle() {
+        return gv_gpu_copy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_copy(gv_gpu *gpu, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_copy$address() {
+        return gv_gpu_copy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_copy(gv_gpu *gpu, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_copy(MemorySegment gpu, long to, long from, long bytes, MemorySegment error) {
+        var mh$ = gv_gpu_copy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_copy", gpu, to, from, bytes, error);
+            }
+            return (int)mh$.invokeExact(gpu, to, from, bytes, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_fill {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_fill");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_fill(gv_gpu *gpu, uint64_t address, uint32_t byte, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_fill$descriptor() {
+        return gv_gpu_fill.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_fill(gv_gpu *gpu, uint64_t address, uint32_t byte, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_fill$handle() {
+        return gv_gpu_fill.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_fill(gv_gpu *gpu, uint64_t address, uint32_t byte, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_fill$address() {
+        return gv_gpu_fill.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_fill(gv_gpu *gpu, uint64_t address, uint32_t byte, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_fill(MemorySegment gpu, long address, int byte_, long bytes, MemorySegment error) {
+        var mh$ = gv_gpu_fill.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_fill", gpu, address, byte_, bytes, error);
+            }
+            return (int)mh$.invokeExact(gpu, address, byte_, bytes, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_stream_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_stream_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_create(gv_gpu *gpu, uint64_t *stream, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_stream_create$descriptor() {
+        return gv_stream_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_create(gv_gpu *gpu, uint64_t *stream, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_stream_create$handle() {
+        return gv_stream_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_create(gv_gpu *gpu, uint64_t *stream, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_stream_create$address() {
+        return gv_stream_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_stream_create(gv_gpu *gpu, uint64_t *stream, gv_error *error)
+     * }
+     */
+    public static int gv_stream_create(MemorySegment gpu, MemorySegment stream, MemorySegment error) {
+        var mh$ = gv_stream_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_stream_create", gpu, stream, error);
+            }
+            return (int)mh$.invokeExact(gpu, stream, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_stream_destroy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_stream_destroy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_destroy(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_stream_destroy$descriptor() {
+        return gv_stream_destroy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_destroy(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_stream_destroy$handle() {
+        return gv_stream_destroy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_destroy(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_stream_destroy$address() {
+        return gv_stream_destroy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_stream_destroy(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static int gv_stream_destroy(MemorySegment gpu, long stream, MemorySegment error) {
+        var mh$ = gv_stream_destroy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_stream_destroy", gpu, stream, error);
+            }
+            return (int)mh$.invokeExact(gpu, stream, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_stream_query {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_stream_query");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_query(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_stream_query$descriptor() {
+        return gv_stream_query.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_query(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_stream_query$handle() {
+        return gv_stream_query.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_query(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_stream_query$address() {
+        return gv_stream_query.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_stream_query(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static int gv_stream_query(MemorySegment gpu, long stream, MemorySegment error) {
+        var mh$ = gv_stream_query.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_stream_query", gpu, stream, error);
+            }
+            return (int)mh$.invokeExact(gpu, stream, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_stream_check {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_stream_check");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_check(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_stream_check$descriptor() {
+        return gv_stream_check.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_check(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_stream_check$handle() {
+        return gv_stream_check.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_check(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_stream_check$address() {
+        return gv_stream_check.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_stream_check(gv_gpu *gpu, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static int gv_stream_check(MemorySegment gpu, long stream, MemorySegment error) {
+        var mh$ = gv_stream_check.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_stream_check", gpu, stream, error);
+            }
+            return (int)mh$.invokeExact(gpu, stream, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_stream_copy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_stream_copy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_copy(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_stream_copy$descriptor() {
+        return gv_stream_copy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_copy(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_stream_copy$handle() {
+        return gv_stream_copy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_stream_copy(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_stream_copy$address() {
+        return gv_stream_copy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_stream_copy(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes, gv_error *error)
+     * }
+     */
+    public static int gv_stream_copy(MemorySegment gpu, long stream, long to, long from, long bytes, MemorySegment error) {
+        var mh$ = gv_stream_copy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_stream_copy", gpu, stream, to, from, bytes, error);
+            }
+            return (int)mh$.invokeExact(gpu, stream, to, from, bytes, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_event_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_event_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_event_create(gv_gpu *gpu, uint64_t *event, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_event_create$descriptor() {
+        return gv_event_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_event_create(gv_gpu *gpu, uint64_t *event, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_event_create$handle() {
+        return gv_event_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_event_create(gv_gpu *gpu, uint64_t *event, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_event_create$address() {
+        return gv_event_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_event_create(gv_gpu *gpu, uint64_t *event, gv_error *error)
+     * }
+     */
+    public static int gv_event_create(MemorySegment gpu, MemorySegment event, MemorySegment error) {
+        var mh$ = gv_event_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_event_create", gpu, event, error);
+            }
+            return (int)mh$.invokeExact(gpu, event, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_event_destroy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_event_destroy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_event_destroy(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_event_destroy$descriptor() {
+        return gv_event_destroy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_event_destroy(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_event_destroy$handle() {
+        return gv_event_destroy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_event_destroy(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_event_destroy$address() {
+        return gv_event_destroy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_event_destroy(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static int gv_event_destroy(MemorySegment gpu, long event, MemorySegment error) {
+        var mh$ = gv_event_destroy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_event_destroy", gpu, event, error);
+            }
+            return (int)mh$.invokeExact(gpu, event, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_event_record {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_event_record");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_event_record(gv_gpu *gpu, uint64_t event, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_event_record$descriptor() {
+        return gv_event_record.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_event_record(gv_gpu *gpu, uint64_t event, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_event_record$handle() {
+        return gv_event_record.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_event_record(gv_gpu *gpu, uint64_t event, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_event_record$address() {
+        return gv_event_record.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_event_record(gv_gpu *gpu, uint64_t event, uint64_t stream, gv_error *error)
+     * }
+     */
+    public static int gv_event_record(MemorySegment gpu, long event, long stream, MemorySegment error) {
+        var mh$ = gv_event_record.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_event_record", gpu, event, stream, error);
+            }
+            return (int)mh$.invokeExact(gpu, event, stream, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_event_query {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_event_query");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_event_query(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_event_query$descriptor() {
+        return gv_event_query.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_event_query(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_event_query$handle() {
+        return gv_event_query.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_event_query(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_event_query$address() {
+        return gv_event_query.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_event_query(gv_gpu *gpu, uint64_t event, gv_error *error)
+     * }
+     */
+    public static int gv_event_query(MemorySegment gpu, long event, MemorySegment error) {
+        var mh$ = gv_event_query.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_event_query", gpu, event, error);
+            }
+            return (int)mh$.invokeExact(gpu, event, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_compile {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_compile");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_compile(gv_gpu *gpu, const char *source, const char *name, const char *const *headers, const char *const *header_names, uint32_t header_count, const char *const *options, uint32_t option_count, uint64_t *image, uint64_t *image_bytes, char *log, uint32_t log_bytes, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_compile$descriptor() {
+        return gv_compile.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_compile(gv_gpu *gpu, const char *source, const char *name, const char *const *headers, const char *const *header_names, uint32_t header_count, const char *const *options, uint32_t option_count, uint64_t *image, uint64_t *image_bytes, char *log, uint32_t log_bytes, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_compile$handle() {
+        return gv_compile.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_compile(gv_gpu *gpu, const char *source, const char *name, const char *const *headers, const char *const *header_names, uint32_t header_count, const char *const *options, uint32_t option_count, uint64_t *image, uint64_t *image_bytes, char *log, uint32_t log_bytes, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_compile$address() {
+        return gv_compile.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_compile(gv_gpu *gpu, const char *source, const char *name, const char *const *headers, const char *const *header_names, uint32_t header_count, const char *const *options, uint32_t option_count, uint64_t *image, uint64_t *image_bytes, char *log, uint32_t log_bytes, gv_error *error)
+     * }
+     */
+    public static int gv_compile(MemorySegment gpu, MemorySegment source, MemorySegment name, MemorySegment headers, MemorySegment header_names, int header_count, MemorySegment options, int option_count, MemorySegment image, MemorySegment image_bytes, MemorySegment log, int log_bytes, MemorySegment error) {
+        var mh$ = gv_compile.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_compile", gpu, source, name, headers, header_names, header_count, options, option_count, image, image_bytes, log, log_bytes, error);
+            }
+            return (int)mh$.invokeExact(gpu, source, name, headers, header_names, header_count, options, option_count, image, image_bytes, log, log_bytes, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_image_free {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            Native.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_image_free");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void gv_image_free(uint64_t image)
+     * }
+     */
+    public static FunctionDescriptor gv_image_free$descriptor() {
+        return gv_image_free.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void gv_image_free(uint64_t image)
+     * }
+     */
+    public static MethodHandle gv_image_free$handle() {
+        return gv_image_free.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void gv_image_free(uint64_t image)
+     * }
+     */
+    public static MemorySegment gv_image_free$address() {
+        return gv_image_free.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void gv_image_free(uint64_t image)
+     * }
+     */
+    public static void gv_image_free(long image) {
+        var mh$ = gv_image_free.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_image_free", image);
+            }
+            mh$.invokeExact(image);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_module_load {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_module_load");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_module_load(gv_gpu *gpu, uint64_t image, uint64_t *module, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_module_load$descriptor() {
+        return gv_module_load.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_module_load(gv_gpu *gpu, uint64_t image, uint64_t *module, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_module_load$handle() {
+        return gv_module_load.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_module_load(gv_gpu *gpu, uint64_t image, uint64_t *module, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_module_load$address() {
+        return gv_module_load.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_module_load(gv_gpu *gpu, uint64_t image, uint64_t *module, gv_error *error)
+     * }
+     */
+    public static int gv_module_load(MemorySegment gpu, long image, MemorySegment module, MemorySegment error) {
+        var mh$ = gv_module_load.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_module_load", gpu, image, module, error);
+            }
+            return (int)mh$.invokeExact(gpu, image, module, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_module_unload {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_module_unload");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_module_unload(gv_gpu *gpu, uint64_t module, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_module_unload$descriptor() {
+        return gv_module_unload.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_module_unload(gv_gpu *gpu, uint64_t module, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_module_unload$handle() {
+        return gv_module_unload.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_module_unload(gv_gpu *gpu, uint64_t module, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_module_unload$address() {
+        return gv_module_unload.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_module_unload(gv_gpu *gpu, uint64_t module, gv_error *error)
+     * }
+     */
+    public static int gv_module_unload(MemorySegment gpu, long module, MemorySegment error) {
+        var mh$ = gv_module_unload.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_module_unload", gpu, module, error);
+            }
+            return (int)mh$.invokeExact(gpu, module, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_module_function {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_module_function");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_module_function(gv_gpu *gpu, uint64_t module, const char *name, uint64_t *function, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_module_function$descriptor() {
+        return gv_module_function.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_module_function(gv_gpu *gpu, uint64_t module, const char *name, uint64_t *function, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_module_function$handle() {
+        return gv_module_function.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_module_function(gv_gpu *gpu, uint64_t module, const char *name, uint64_t *function, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_module_function$address() {
+        return gv_module_function.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_module_function(gv_gpu *gpu, uint64_t module, const char *name, uint64_t *function, gv_error *error)
+     * }
+     */
+    public static int gv_module_function(MemorySegment gpu, long module, MemorySegment name, MemorySegment function, MemorySegment error) {
+        var mh$ = gv_module_function.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_module_function", gpu, module, name, function, error);
+            }
+            return (int)mh$.invokeExact(gpu, module, name, function, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_launch {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_launch");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_launch(gv_gpu *gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void **args, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_launch$descriptor() {
+        return gv_launch.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_launch(gv_gpu *gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void **args, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_launch$handle() {
+        return gv_launch.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_launch(gv_gpu *gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void **args, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_launch$address() {
+        return gv_launch.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_launch(gv_gpu *gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void **args, gv_error *error)
+     * }
+     */
+    public static int gv_launch(MemorySegment gpu, long function, long stream, int grid_x, int grid_y, int grid_z, int block_x, int block_y, int block_z, int shared_bytes, MemorySegment args, MemorySegment error) {
+        var mh$ = gv_launch.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_launch", gpu, function, stream, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, args, error);
+            }
+            return (int)mh$.invokeExact(gpu, function, stream, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, args, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_qp_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_qp_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_create(gv_gpu *gpu, const gv_qp_attr *attr, int32_t placement, gv_qp **out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_qp_create$descriptor() {
+        return gv_gpu_qp_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_create(gv_gpu *gpu, const gv_qp_attr *attr, int32_t placement, gv_qp **out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_qp_create$handle() {
+        return gv_gpu_qp_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_create(gv_gpu *gpu, const gv_qp_attr *attr, int32_t placement, gv_qp **out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_qp_create$address() {
+        return gv_gpu_qp_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_create(gv_gpu *gpu, const gv_qp_attr *attr, int32_t placement, gv_qp **out, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_qp_create(MemorySegment gpu, MemorySegment attr, int placement, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_gpu_qp_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_qp_create", gpu, attr, placement, out, error);
+            }
+            return (int)mh$.invokeExact(gpu, attr, placement, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_qp_read {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_qp_read");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_read(gv_qp *qp, gv_sq *out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_qp_read$descriptor() {
+        return gv_gpu_qp_read.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_read(gv_qp *qp, gv_sq *out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_qp_read$handle() {
+        return gv_gpu_qp_read.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_read(gv_qp *qp, gv_sq *out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_qp_read$address() {
+        return gv_gpu_qp_read.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_qp_read(gv_qp *qp, gv_sq *out, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_qp_read(MemorySegment qp, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_gpu_qp_read.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_qp_read", qp, out, error);
+            }
+            return (int)mh$.invokeExact(qp, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_gpu_submit {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_submit");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_submit(gv_qp *qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts, uint32_t count, uint32_t wqebbs, uint64_t base, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_submit$descriptor() {
+        return gv_gpu_submit.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_submit(gv_qp *qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts, uint32_t count, uint32_t wqebbs, uint64_t base, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_submit$handle() {
+        return gv_gpu_submit.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_submit(gv_qp *qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts, uint32_t count, uint32_t wqebbs, uint64_t base, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_submit$address() {
+        return gv_gpu_submit.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_submit(gv_qp *qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts, uint32_t count, uint32_t wqebbs, uint64_t base, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_submit(MemorySegment qp, long function, long stream, long requests, long starts, int count, int wqebbs, long base, MemorySegment error) {
+        var mh$ = gv_gpu_submit.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_submit", qp, function, stream, requests, starts, count, wqebbs, base, error);
+            }
+            return (int)mh$.invokeExact(qp, function, stream, requests, starts, count, wqebbs, base, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_copy_start {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_copy_start");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_copy_start(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes)
+     * }
+     */
+    public static FunctionDescriptor gv_copy_start$descriptor() {
+        return gv_copy_start.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_copy_start(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes)
+     * }
+     */
+    public static MethodHandle gv_copy_start$handle() {
+        return gv_copy_start.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_copy_start(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes)
+     * }
+     */
+    public static MemorySegment gv_copy_start$address() {
+        return gv_copy_start.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_copy_start(gv_gpu *gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes)
+     * }
+     */
+    public static int gv_copy_start(MemorySegment gpu, long stream, long to, long from, long bytes) {
+        var mh$ = gv_copy_start.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_copy_start", gpu, stream, to, from, bytes);
+            }
+            return (int)mh$.invokeExact(gpu, stream, to, from, bytes);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {

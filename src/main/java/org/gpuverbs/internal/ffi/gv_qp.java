@@ -28,6 +28,9 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint32_t receive_depth;
  *     uint64_t block;
  *     uint64_t block_bytes;
+ *     uint64_t device_sq;
+ *     uint64_t gpu;
+ *     uint64_t device_block;
  * }
  * }
  */
@@ -49,7 +52,10 @@ public class gv_qp {
         Native.C_INT.withName("depth"),
         Native.C_INT.withName("receive_depth"),
         Native.C_LONG.withName("block"),
-        Native.C_LONG.withName("block_bytes")
+        Native.C_LONG.withName("block_bytes"),
+        Native.C_LONG.withName("device_sq"),
+        Native.C_LONG.withName("gpu"),
+        Native.C_LONG.withName("device_block")
     ).withName("gv_qp");
 
     /**
@@ -585,6 +591,138 @@ public class gv_qp {
      */
     public static void block_bytes(MemorySegment struct, long fieldValue) {
         struct.set(block_bytes$LAYOUT, block_bytes$OFFSET, fieldValue);
+    }
+
+    private static final OfLong device_sq$LAYOUT = (OfLong)$LAYOUT.select(groupElement("device_sq"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t device_sq
+     * }
+     */
+    public static final OfLong device_sq$layout() {
+        return device_sq$LAYOUT;
+    }
+
+    private static final long device_sq$OFFSET = $LAYOUT.byteOffset(groupElement("device_sq"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t device_sq
+     * }
+     */
+    public static final long device_sq$offset() {
+        return device_sq$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t device_sq
+     * }
+     */
+    public static long device_sq(MemorySegment struct) {
+        return struct.get(device_sq$LAYOUT, device_sq$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t device_sq
+     * }
+     */
+    public static void device_sq(MemorySegment struct, long fieldValue) {
+        struct.set(device_sq$LAYOUT, device_sq$OFFSET, fieldValue);
+    }
+
+    private static final OfLong gpu$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gpu"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t gpu
+     * }
+     */
+    public static final OfLong gpu$layout() {
+        return gpu$LAYOUT;
+    }
+
+    private static final long gpu$OFFSET = $LAYOUT.byteOffset(groupElement("gpu"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t gpu
+     * }
+     */
+    public static final long gpu$offset() {
+        return gpu$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t gpu
+     * }
+     */
+    public static long gpu(MemorySegment struct) {
+        return struct.get(gpu$LAYOUT, gpu$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t gpu
+     * }
+     */
+    public static void gpu(MemorySegment struct, long fieldValue) {
+        struct.set(gpu$LAYOUT, gpu$OFFSET, fieldValue);
+    }
+
+    private static final OfLong device_block$LAYOUT = (OfLong)$LAYOUT.select(groupElement("device_block"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t device_block
+     * }
+     */
+    public static final OfLong device_block$layout() {
+        return device_block$LAYOUT;
+    }
+
+    private static final long device_block$OFFSET = $LAYOUT.byteOffset(groupElement("device_block"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t device_block
+     * }
+     */
+    public static final long device_block$offset() {
+        return device_block$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t device_block
+     * }
+     */
+    public static long device_block(MemorySegment struct) {
+        return struct.get(device_block$LAYOUT, device_block$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t device_block
+     * }
+     */
+    public static void device_block(MemorySegment struct, long fieldValue) {
+        struct.set(device_block$LAYOUT, device_block$OFFSET, fieldValue);
     }
 
     /**

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef GPUVERBS_SRC_CUDA_GPU_H
+#define GPUVERBS_SRC_CUDA_GPU_H
+
+#include <mutex>
+
+#include "driver.h"
+
+// A GPU's context, and the stream that the library's own copies go through.
+struct gv_gpu {
+  const gpuverbs::cuda::Driver* driver;
+  gpuverbs::cuda::Context context;
+  gpuverbs::cuda::Device device;
+  bool retained;
+  gpuverbs::cuda::Stream stream; // non-blocking: never waits for, or behind, the user's default stream
+  std::mutex copying;            // the stream's copies are waited for one caller at a time
+};
+
+namespace gpuverbs::cuda {
+
+// Makes a context current for a scope and puts the thread's own back: the thread belongs to somebody else.
+class Current {
+ public:
+  explicit Current(const gv_gpu* gpu) : driver_(gpu->driver), result_(gpu->driver->CtxPushCurrent(gpu->context)) {}
+  ~Current() {
+    Context ignored;
+    if (result_ == kSuccess) driver_->CtxPopCurrent(&ignored);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  Result result() const { return result_; }
+
+ private:
+  const Driver* driver_;
+  Result result_;
+};
+
+// Runs `body`, which returns a Result, with the GPU's context current.
+template <class F>
+int32_t with(gv_gpu* gpu, gv_error* error, const char* what, F body) {
+  Current current(gpu);
+  Result result = current.result();
+  if (result == kSuccess) result = body(*gpu->driver);
+  return result == kSuccess ? 0 : cuda_error(gpu->driver, error, result, what);
+}
+
+}  // namespace gpuverbs::cuda
+
+#endif
