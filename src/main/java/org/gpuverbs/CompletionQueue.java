@@ -42,6 +42,7 @@ public final class CompletionQueue implements AutoCloseable {
   private final AtomicReference<@Nullable Progress> progress = new AtomicReference<>();
   private final List<Retired> retired = new ArrayList<>();
   private int reserved;
+  private volatile boolean quarantined;
 
   /** CQEs taken. */
   private volatile long consumer;
@@ -201,6 +202,15 @@ public final class CompletionQueue implements AutoCloseable {
     }
   }
 
+  /** The NIC may still write here, so the memory is not to be freed. */
+  void quarantine() {
+    quarantined = true;
+  }
+
+  boolean isClosed() {
+    return gate.closed();
+  }
+
   void bind(Progress owner) {
     if (!progress.compareAndSet(null, owner)) {
       throw new IllegalStateException(this + " belongs to a Progress already");
@@ -228,7 +238,7 @@ public final class CompletionQueue implements AutoCloseable {
       }
     }
     nic.forget(this);
-    if (gate.awaitUnused(Deadline.after(CLOSE_TIMEOUT))) {
+    if (gate.awaitUnused(Deadline.after(CLOSE_TIMEOUT)) && !quarantined) {
       Calls.cqDestroy(ring.address(), depth);
     } else {
       Quarantine.report(this.toString(), null);

@@ -157,12 +157,11 @@ public final class MemoryRegion implements AutoCloseable {
     nic.forget(this);
     try {
       mr.close();
+      if (arena != null) {
+        arena.close();
+      }
     } catch (IllegalStateException e) {
       Quarantine.report(this.toString(), e);
-      return;
-    }
-    if (arena != null) {
-      arena.close();
     }
   }
 

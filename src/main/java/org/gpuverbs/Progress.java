@@ -111,6 +111,10 @@ public final class Progress implements AutoCloseable {
   private int look() {
     int work = 0;
     for (Source source : sources) {
+      if (source.queue.isClosed()) {
+        sources.remove(source);
+        continue;
+      }
       int taken = source.queue.take(source.completions);
       if (taken > 0) {
         source.handler.accept(source.completions);

@@ -4,7 +4,9 @@ package org.gpuverbs;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.gpuverbs.internal.events.QueuePairConnected;
 import org.gpuverbs.internal.queue.Deadline;
@@ -33,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 public final class QueuePair implements AutoCloseable {
   private static final int PACKET_SEQUENCES = 1 << 24;
 
+  /** What the NIC may take to let go, beyond the close timeout. */
+  private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(11);
+
   private final Nic nic;
   private final Path path;
   private final QueuePairOptions options;
@@ -43,6 +48,7 @@ public final class QueuePair implements AutoCloseable {
   private final QueuePairUsers users;
   private final QueuePairErrors errors = new QueuePairErrors(this);
   private final Object connecting = new Object();
+  private final CountDownLatch released = new CountDownLatch(1);
   private final long handle;
   private volatile int packetSequence = ThreadLocalRandom.current().nextInt(PACKET_SEQUENCES);
   private volatile int generation;
@@ -562,8 +568,34 @@ public final class QueuePair implements AutoCloseable {
   @Override
   public void close() {
     if (gate.close()) {
-      users.release(Deadline.after(closeTimeout()));
-      nic.forget(this);
+      try {
+        // A reset that is under way still uses the memory.
+        synchronized (connecting) {
+          users.release(Deadline.after(closeTimeout()));
+        }
+      } finally {
+        nic.forget(this);
+        released.countDown();
+      }
+    } else {
+      awaitReleased();
+    }
+  }
+
+  /** Whoever closes it second may go on to close its parents, so waits for the first. */
+  private void awaitReleased() {
+    boolean interrupted = false;
+    long deadline = Deadline.after(closeTimeout()) + RELEASE_TIMEOUT.toNanos();
+    while (true) {
+      try {
+        released.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

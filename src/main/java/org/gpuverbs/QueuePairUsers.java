@@ -88,13 +88,10 @@ final class QueuePairUsers {
     SendQueue queue = qp.queue();
     queue.mark(SendQueue.STATE_CLOSED);
     boolean free = awaitUnused(deadline);
-    try {
-      qp.soft().close();
-    } catch (IllegalStateException e) {
-      free = false;
-    }
-    leave(qp.options().sendQueue(), qp.depth());
-    leave(qp.options().receiveQueue(), qp.options().receiveDepth());
+    boolean detached = detachNic();
+    leave(qp.options().sendQueue(), qp.depth(), detached);
+    leave(qp.options().receiveQueue(), qp.options().receiveDepth(), detached);
+    free &= detached;
     if (!free) {
       Quarantine.report(qp.toString(), null);
       return;
@@ -107,10 +104,24 @@ final class QueuePairUsers {
     queue.destroy();
   }
 
-  private void leave(@Nullable CompletionQueue cq, int room) {
+  /** Whether the NIC touches the queue's memory no more. */
+  private boolean detachNic() {
+    try {
+      qp.soft().close();
+      return true;
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
+  private void leave(@Nullable CompletionQueue cq, int room, boolean detached) {
     if (cq != null) {
       cq.unroute(qp.number());
-      cq.detach(room);
+      if (detached) {
+        cq.detach(room);
+      } else {
+        cq.quarantine();
+      }
     }
   }
 }
