@@ -24,7 +24,7 @@ GV_FN int64_t publish_bitmap_warp(const Queue& q, uint64_t base, uint64_t next) 
   if (lane == 0) {
     step_publish_release<M>();
     set_ready_bits<M>(q, base, next);
-    step_announce_release<M>();
+    step_announce_fence<M>();
   }
   sync_lanes(kFullWarp);
   /* The window that the scan will most likely start in, on its way while the announcement is. */
@@ -39,6 +39,7 @@ GV_FN int64_t publish_bitmap_warp(const Queue& q, uint64_t base, uint64_t next) 
   bool have_window = (posted >> 5) == (base >> 5);
   do {
     step_scan_acquire<M>();
+    sync_lanes(kFullWarp); /* the leader alone has read the announcements; the bits behind them are for all lanes */
     uint64_t ready = posted;
     for (;;) {
       if (!have_window) window = ready_bits<M>(q, (ready & ~31ull) + 32 * lane);
@@ -54,9 +55,12 @@ GV_FN int64_t publish_bitmap_warp(const Queue& q, uint64_t base, uint64_t next) 
       if (ready - posted >= q.depth) break;
     }
     if (ready - posted > q.depth) ready = posted + q.depth;
+    if (ready != posted) {
+      step_bits_acquire<M>(); /* I1, by every lane: each has read bits, which may not have been announced yet */
+      sync_lanes(kFullWarp);  /* and the leader rings for all of them */
+    }
     if (lane == 0) {
       if (ready != posted) {
-        step_scan_acquire<M>(); /* the bits were read by all lanes; the leader rings for them */
         relaxed_store64(&q.sq->ready_head, ready);
         ring<M>(q, ready);
       }

@@ -76,6 +76,7 @@ extern "C" uint64_t gv_test_now(void);
 #define GV_FENCE_acquire "acq_rel"
 #endif
 #define GV_FENCE_acq_rel "acq_rel"
+#define GV_FENCE_sc "sc"
 
 #define GV_BY_MODE(name, before, ssem, sscope, dsem, dscope, after, ...)                              \
   do {                                                                                                \
@@ -186,6 +187,7 @@ extern "C" uint64_t gv_test_now(void);
 #define GV_FENCE_release __ATOMIC_RELEASE
 #define GV_FENCE_acquire __ATOMIC_ACQUIRE
 #define GV_FENCE_acq_rel __ATOMIC_ACQ_REL
+#define GV_FENCE_sc __ATOMIC_SEQ_CST
 
 #define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                             \
   template <uint32_t M>                                                                               \

@@ -322,7 +322,7 @@ template <uint32_t M>
 GV_FN int64_t publish_bitmap(const Queue& q, uint64_t base, uint64_t next) {
   step_publish_release<M>();
   set_ready_bits<M>(q, base, next);
-  step_announce_release<M>();
+  step_announce_fence<M>();
   const uint64_t word = step_announce_add<M>(&q.sq->posted, 1);
   if ((word & kAnnouncementMask) != 0) return GV_OK; /* somebody is scanning and will see this announcement */
   uint64_t posted = widen_posted(word, base);
@@ -332,6 +332,7 @@ GV_FN int64_t publish_bitmap(const Queue& q, uint64_t base, uint64_t next) {
     const uint64_t ready = scan_ready<M>(q, posted);
     count64(&q.sq->scans, 1);
     if (ready != posted) {
+      step_bits_acquire<M>(); /* I1: a bit may be seen before its owner has announced it */
       relaxed_store64(&q.sq->ready_head, ready);
       ring<M>(q, ready);
     }
