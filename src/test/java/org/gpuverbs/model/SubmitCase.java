@@ -73,7 +73,7 @@ record SubmitCase(
     return "PTX "
         + name()
         + "\nunroll "
-        + (path.name().equals("BITMAP") ? submitters - 1 : 0)
+        + (path.name().startsWith("BITMAP") ? submitters - 1 : 0)
         + "\n{ "
         + IntStream.range(0, submitters)
             .mapToObj(i -> "w" + i + "=0; ")

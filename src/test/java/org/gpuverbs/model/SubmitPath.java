@@ -14,7 +14,14 @@ import java.util.List;
  * comparison with the compiled code does.
  */
 record SubmitPath(String name, List<String> lines) {
+  /** Where the code may leave with an error. */
   static final String GIVES_UP = "gives_up";
+
+  /** Where the code may go back to a label, for more of the same: bits in further words. */
+  static final String MAY_GO_BACK = "may_go_back ";
+
+  /** A step that reserve() takes, before this path begins. */
+  static final String RESERVE = "reserve> ";
 
   static SubmitPath read(Path directory, String name) throws IOException {
     List<String> lines = new ArrayList<>();
@@ -40,9 +47,10 @@ record SubmitPath(String name, List<String> lines) {
             .toList();
     for (int at = 0; at < lines.size(); at++) {
       String line = lines.get(at);
-      if (line.equals(GIVES_UP)) {
+      if (line.equals(GIVES_UP) || line.startsWith(MAY_GO_BACK)) {
         continue;
       }
+      line = line.replace(RESERVE, "");
       for (String label : labels) {
         line = line.replaceAll("\\b" + label + "\\b(?=:?$)", label + index);
       }

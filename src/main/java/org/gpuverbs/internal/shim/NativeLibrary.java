@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Locale;
 import org.gpuverbs.RdmaException;
-import org.gpuverbs.internal.ffi.Native;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +28,7 @@ public final class NativeLibrary {
   public static final String EXTRACT_PROPERTY = "org.gpuverbs.extract.dir";
 
   /** GV_ABI_VERSION of native/include/gpuverbs.h. */
-  static final int ABI_VERSION = Native.GV_ABI_VERSION();
+  static final int ABI_VERSION = 1;
 
   private static final String FILE_NAME = "libgpuverbs.so";
 
