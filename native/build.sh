@@ -28,7 +28,11 @@ build_for() {
     cp "$dir/libgpuverbs.so" "$resources/$platform/libgpuverbs.so" || exit 1
 }
 
+# The kernels, where a compiler for them was found: the library loads them on a GPU, and compiles its headers if there are none.
 say_ptx() {
+  if [ -d "$build/ptx" ]; then
+    mkdir -p "$resources/kernels" && cp "$build"/ptx/*.ptx "$build"/ptx/*.cubin "$resources/kernels/" 2>/dev/null
+  fi
   sed -n 's/^-- \(PTX: .*\)/\1/p' "$build/build.log"
 }
 

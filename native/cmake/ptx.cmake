@@ -3,6 +3,7 @@
 # compiles for a GPU fails the build on a machine without one.
 
 set(GV_PTX_ARCHITECTURES sm_80 sm_90)
+set(GV_CUBIN_ARCHITECTURES sm_80 sm_90 sm_100)
 set(GV_NVCC_FLAGS -std=c++17 -O3 --ptx)
 # No CUDA file is needed: the device headers include none.
 set(GV_CLANG_FLAGS -std=c++17 -O3 -x cuda --cuda-device-only -nocudainc -nocudalib -S)
@@ -73,6 +74,21 @@ else()
         VERBATIM)
       list(APPEND outputs "${output}")
     endforeach()
+    # nvcc also makes machine code, which needs no compilation by the driver.
+    if(GV_PTX_ARCH_FLAG STREQUAL "-arch=")
+      foreach(arch ${GV_CUBIN_ARCHITECTURES})
+        set(output "${CMAKE_CURRENT_BINARY_DIR}/ptx/${name}.${arch}.cubin")
+        add_custom_command(
+          OUTPUT "${output}"
+          COMMAND ${GV_PTX_COMPILER} -std=c++17 -O3 --cubin -arch=${arch} "-I${CMAKE_CURRENT_SOURCE_DIR}/include"
+                  -MD -MF "${output}.d" -o "${output}" "${source}"
+          DEPENDS "${source}"
+          DEPFILE "${output}.d"
+          COMMENT "cubin ${name} ${arch}"
+          VERBATIM)
+        list(APPEND outputs "${output}")
+      endforeach()
+    endif()
   endforeach()
   add_custom_target(ptx ALL DEPENDS ${outputs})
 endif()

@@ -20,6 +20,8 @@ foreach(test ${tests})
     add_executable(${name} "${test}")
     target_link_libraries(${name} PRIVATE gpuverbs_objects)
   endif()
+  target_compile_definitions(${name} PRIVATE
+                             GV_GOLDEN_FILE="${CMAKE_CURRENT_SOURCE_DIR}/test/golden/golden.txt")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endforeach()

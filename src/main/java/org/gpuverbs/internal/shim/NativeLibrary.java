@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Locale;
 import org.gpuverbs.RdmaException;
+import org.gpuverbs.internal.ffi.Native;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ public final class NativeLibrary {
   public static final String EXTRACT_PROPERTY = "org.gpuverbs.extract.dir";
 
   /** GV_ABI_VERSION of native/include/gpuverbs.h. */
-  static final int ABI_VERSION = 1;
+  static final int ABI_VERSION = Native.GV_ABI_VERSION();
 
   private static final String FILE_NAME = "libgpuverbs.so";
 
