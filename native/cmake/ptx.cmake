@@ -6,7 +6,7 @@ set(GV_PTX_ARCHITECTURES sm_80 sm_90)
 set(GV_CUBIN_ARCHITECTURES sm_80 sm_90 sm_100)
 set(GV_NVCC_FLAGS -std=c++17 -O3 --ptx)
 # No CUDA file is needed: the device headers include none.
-set(GV_CLANG_FLAGS -std=c++17 -O3 -x cuda --cuda-device-only -nocudainc -nocudalib -S)
+set(GV_CLANG_FLAGS -std=c++17 -O3 -x cuda --cuda-device-only -nocudainc -nocudalib -S -Wno-unknown-cuda-version)
 
 # Sets `result` to the first of the commands that compiles a kernel for every architecture, or to "".
 function(gv_find_ptx_compiler result flags arch_flag)
