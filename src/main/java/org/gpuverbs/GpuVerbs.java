@@ -44,8 +44,7 @@ public final class GpuVerbs {
   public static void ensureAvailable() {
     RdmaException cause = unavailabilityCause();
     if (cause != null) {
-      throw new RdmaException(
-          "gpuverbs is not available: " + cause.getMessage(), 0, 0, 0, cause.hint(), cause);
+      throw RdmaException.because("gpuverbs is not available: ", cause);
     }
   }
 

@@ -20,7 +20,7 @@ record QueuePairMemory(
     int depth,
     int receiveDepth) {
   /** GV_GROUP_REQUESTS of native/include/gpuverbs/queue.h. */
-  private static final int GROUP_REQUESTS = 32;
+  static final int GROUP_REQUESTS = 32;
 
   static QueuePairMemory create(Nic nic, QueuePairOptions options) {
     CompletionQueue send = options.sendQueue();

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 public final class RdmaException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /** What failed. */
+  private final String what;
+
   /** The {@link Status} constant. */
   private final long code;
 
@@ -36,10 +39,17 @@ public final class RdmaException extends RuntimeException {
   public RdmaException(
       String what, long code, int errno, int syndrome, String hint, @Nullable Throwable cause) {
     super(message(what, errno, hint), cause);
+    this.what = what;
     this.code = code;
     this.errno = errno;
     this.syndrome = syndrome;
     this.hint = Objects.requireNonNull(hint, "hint");
+  }
+
+  /** As another, which becomes the cause, under a heading. */
+  static RdmaException because(String heading, RdmaException cause) {
+    return new RdmaException(
+        heading + cause.what, cause.code, cause.errno, cause.syndrome, cause.hint, cause);
   }
 
   /** For a result of submit, poll or post. */

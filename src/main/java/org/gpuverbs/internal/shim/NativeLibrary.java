@@ -28,9 +28,6 @@ public final class NativeLibrary {
   /** Where to extract the library to; for machines whose temporary directory is mounted noexec. */
   public static final String EXTRACT_PROPERTY = "org.gpuverbs.extract.dir";
 
-  /** GV_ABI_VERSION of native/include/gpuverbs.h. */
-  static final int ABI_VERSION = Native.GV_ABI_VERSION();
-
   private static final String FILE_NAME = "libgpuverbs.so";
 
   private static boolean tried;
@@ -103,9 +100,10 @@ public final class NativeLibrary {
   }
 
   static void checkVersion(int found) {
-    if (found != ABI_VERSION) {
+    int needed = Native.GV_ABI_VERSION();
+    if (found != needed) {
       throw unavailable(
-          FILE_NAME + " has ABI version " + found + "; this jar needs " + ABI_VERSION,
+          FILE_NAME + " has ABI version " + found + "; this jar needs " + needed,
           "use the library that the jar carries: remove -D"
               + DIRECTORY_PROPERTY
               + ", or build both from one checkout",
