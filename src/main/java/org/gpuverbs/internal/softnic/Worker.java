@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.softnic;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -8,6 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** A NIC thread: polls the doorbells of its QPs and serves them in turn. */
 final class Worker {
+  private static final Logger LOG = System.getLogger("org.gpuverbs.softnic");
   private static final VarHandle EPOCH;
 
   static {
@@ -22,8 +25,12 @@ final class Worker {
   // Spinning starves the submitter where there are only two cores.
   private static final int SPINS = Runtime.getRuntime().availableProcessors() <= 2 ? 16 : 2000;
   private static final int YIELDS = 200;
-  // Doorbells are stores that wake nobody, so an idle thread has to look; this bounds the latency.
-  private static final long PARK_NANOS = 50_000;
+  // Doorbells are stores that wake nobody, so an idle thread has to look. The short rest bounds the
+  // latency of pauses in traffic; the long one, after about a tenth of a second, makes an idle NIC
+  // cheap (each wake-up costs around 10 us of a core).
+  private static final int SHORT_PARKS = 1000;
+  private static final long SHORT_PARK_NANOS = 50_000;
+  private static final long LONG_PARK_NANOS = 1_000_000;
   private static final long PARK_WITHOUT_QPS_NANOS = 100_000_000;
 
   private final Requester requester;
@@ -98,11 +105,16 @@ final class Worker {
       boolean moved = false;
       SoftQp[] all = qps;
       for (SoftQp qp : all) {
-        moved |= requester.poll(qp);
+        try {
+          moved |= requester.poll(qp);
+        } catch (RuntimeException | Error e) {
+          // Such as the InternalError of a truncated mapped file, which may come late.
+          LOG.log(Level.ERROR, "software NIC: a pass over QP " + qp.number() + " failed", e);
+        }
       }
       pass += 2;
       EPOCH.setRelease(this, pass);
-      idle = moved ? 0 : idle + 1;
+      idle = moved ? 0 : Math.min(idle + 1, Integer.MAX_VALUE - 1);
       if (idle > 0) {
         rest(idle, all.length == 0);
       }
@@ -118,7 +130,8 @@ final class Worker {
     } else if (idle <= SPINS + YIELDS) {
       Thread.yield();
     } else {
-      LockSupport.parkNanos(this, PARK_NANOS);
+      boolean pause = idle <= SPINS + YIELDS + SHORT_PARKS;
+      LockSupport.parkNanos(this, pause ? SHORT_PARK_NANOS : LONG_PARK_NANOS);
     }
   }
 }

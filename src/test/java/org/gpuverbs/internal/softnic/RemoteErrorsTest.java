@@ -150,6 +150,18 @@ class RemoteErrorsTest {
         VendorSyndrome.BOUNDS);
   }
 
+  @Test
+  void theFastPathSeesMissingAccessToo() {
+    pair.connect();
+    a.execute(Kind.WRITE.wqe(a, b.mr.address(), b.mr.rkey()));
+    SoftMr readable = b.nic.register(b.buffer, SoftMr.REMOTE_READ);
+    a.execute(Kind.READ.wqe(a, readable.address(), readable.rkey()));
+    refused(
+        Kind.WRITE.wqe(a, readable.address(), readable.rkey()),
+        Syndrome.REMOTE_ACCESS,
+        VendorSyndrome.PERMISSION);
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"FETCH_ADD", "COMPARE_SWAP"})
   void anUnalignedAtomicIsARemoteInvalidRequest(Kind kind) {
@@ -223,6 +235,13 @@ class RemoteErrorsTest {
     pair.connectA(0, 7, Duration.ofMillis(5));
     refused(Kind.WRITE.wqe(a, b.mr.address(), b.mr.rkey()), Syndrome.RETRY_EXCEEDED, 0);
     assertEquals(SoftState.READY, b.qp.state());
+  }
+
+  @Test
+  void aPeerConnectedToTheSameNumberOnAnotherNicExceedsTheRetries() {
+    pair.connectA(0, 7, Duration.ofMillis(5));
+    b.qp.connect(new SoftRemote(b.nic.guid(), a.qp.number(), Pair.PSN_A, Pair.PSN_B));
+    refused(Kind.WRITE.wqe(a, b.mr.address(), b.mr.rkey()), Syndrome.RETRY_EXCEEDED, 0);
   }
 
   @Test
