@@ -5,6 +5,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.gpuverbs.Availability;
@@ -42,11 +43,22 @@ final class InfoCommand {
     }
     Map<String, Object> facts = new InfoCommand(Machine.here()).facts();
     if (arguments.has("--json")) {
-      out.println(Json.of(facts));
+      Map<String, Object> json = new LinkedHashMap<>();
+      facts.forEach((name, value) -> json.put(key(name), value));
+      out.println(Json.of(json));
     } else {
       facts.forEach((name, value) -> print(out, name, value));
     }
     return GpuVerbs.isAvailable() ? Main.OK : Main.FAILED;
+  }
+
+  /** Such as {@code nativeLibrary} for {@code native library}. */
+  private static String key(String name) {
+    StringBuilder key = new StringBuilder();
+    for (String word : name.toLowerCase(Locale.ROOT).split(" ")) {
+      key.append(key.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
+    }
+    return key.toString();
   }
 
   /** In the order of the text. */
@@ -156,22 +168,30 @@ final class InfoCommand {
     return map;
   }
 
-  private String lockedMemory() {
+  private Map<String, Object> lockedMemory() {
     String limit = machine.lockedMemory().orElse("unknown");
+    Map<String, Object> map = new LinkedHashMap<>();
     if (!limit.matches("\\d+")) {
-      return limit;
+      map.put("limit", limit);
+      return map;
     }
-    String note =
-        Long.parseLong(limit) >= 1L << 30
-            ? ""
-            : "; enough for the software NIC, which locks none; RDMA devices need more:"
-                + " ulimit -l unlimited, in a container --ulimit memlock=-1";
-    return Units.bytes(Long.parseLong(limit)) + note;
+    long bytes = Long.parseLong(limit);
+    map.put("limit", Units.bytes(bytes));
+    map.put("bytes", bytes);
+    if (bytes < 1L << 30) {
+      map.put(
+          "note",
+          "the software NIC locks none; RDMA devices need more: ulimit -l unlimited, in a container"
+              + " --ulimit memlock=-1");
+    }
+    return map;
   }
 
-  private String container() {
-    return machine.container().orElse("none seen")
-        + machine.memoryLimit().map(limit -> ", memory limit " + Units.bytes(limit)).orElse("");
+  private Map<String, Object> container() {
+    Map<String, Object> map = new LinkedHashMap<>();
+    map.put("kind", machine.container().orElse("none seen"));
+    machine.memoryLimit().ifPresent(limit -> map.put("memory limit", Units.bytes(limit)));
+    return map;
   }
 
   private static Map<String, Object> status(

@@ -42,7 +42,7 @@ final class Json {
 
   /** JSON has no infinity and no NaN; a rate over no time is none. */
   private static String number(double value) {
-    return Double.isFinite(value) ? String.format(Locale.ROOT, "%.3f", value) : "null";
+    return Double.isFinite(value) ? String.format(Locale.ROOT, "%.6f", value) : "null";
   }
 
   private interface Item {

@@ -42,6 +42,12 @@ final class SourceFile implements AutoCloseable {
                 .formatted(name));
       }
       channel = FileChannel.open(path, StandardOpenOption.READ);
+      if (channel.read(ByteBuffer.allocate(1), channel.size()) > 0) {
+        // Files of /proc and the like: their size is 0, whatever they hold.
+        channel.close();
+        throw new UsageException(
+            "%s holds more than its size tells: copy it, and move the copy".formatted(name));
+      }
       return new SourceFile(path, channel);
     } catch (InvalidPathException e) {
       throw new UsageException("%s can't be a file's name: %s".formatted(name, e.getReason()));

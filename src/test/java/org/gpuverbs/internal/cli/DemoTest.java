@@ -252,6 +252,6 @@ class DemoTest {
   void infoAsJsonHasTheSameFacts() {
     assertEquals(0, run("info", "--json"), () -> out() + err());
     assertTrue(out().contains("\"name\": \"soft0\""), out());
-    assertTrue(out().contains("\"native library\": {\n    \"available\": true"), out());
+    assertTrue(out().contains("\"nativeLibrary\": {\n    \"available\": true"), out());
   }
 }

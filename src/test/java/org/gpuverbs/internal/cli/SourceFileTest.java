@@ -70,4 +70,9 @@ class SourceFileTest {
       assertThrows(IOException.class, source::checkUnchanged);
     }
   }
+
+  @Test
+  void aFileThatHidesItsSizeIsNotTakenForEmpty() {
+    assertTrue(refused("/proc/self/status").contains("copy it"));
+  }
 }

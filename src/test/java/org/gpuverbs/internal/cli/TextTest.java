@@ -71,7 +71,7 @@ class TextTest {
           ],
           "none": [],
           "yes": true,
-          "rate": 1.500,
+          "rate": 1.500000,
           "undefined": null
         }""",
         Json.of(map));
