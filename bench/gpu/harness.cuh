@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(1024, 1) produce(gv_sq* queues, int one, uint3
 }
 
 // The path as the discussion shows it, one thread a request: fence, CAS chain, lock, DBR, doorbell; every_n 1 or 4.
-template <uint32_t M>
+template <uint32_t M, uint32_t H = GV_HANDOVER_CLASSIC>
 __global__ void __launch_bounds__(1024, 1) produce_seed(gv_sq* queues, int one, uint32_t calls, Timing* t) {
   Queue q = view_of(queues + (one ? 0 : blockIdx.x));
   const u64 thread = one ? static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x : threadIdx.x;
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(1024, 1) produce_seed(gv_sq* queues, int one, 
   const long long c0 = clock64();
   for (uint32_t i = 0; i < calls; i++) {
     const uint64_t offset = (thread * calls + i) * drain::kBytes;
-    const int64_t ticket = submit_lane<GV_HANDOVER_CLASSIC, M>(q, 1, [&](uint64_t index) {
+    const int64_t ticket = submit_lane<H, M>(q, 1, [&](uint64_t index) {
       put_remote<M>(q, index, 1, drain::kRemoteBase + offset, drain::kRkey);
       put_data<M>(q, index, 2, drain::kBytes, drain::kLkey, drain::kLocalBase + offset);
       put_control<M>(q, index, kRdmaWrite, 3, covers_signal_slot(index, 1, q.signal_every) ? kCqUpdate : 0, 0);
