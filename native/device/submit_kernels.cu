@@ -12,6 +12,12 @@ GV_FN void raise_head(uint64_t* head, uint64_t to) {
   asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(head), "l"(to) : "memory");
 }
 
+// Out of line: fourteen kernels share two encoders.
+template <uint32_t M>
+__device__ __attribute__((noinline)) void encode(const Queue& q, uint64_t index, const gv_request* request) {
+  write_wqe<M>(q, index, request);
+}
+
 template <uint32_t H, uint32_t M>
 __device__ __forceinline__ void submit_batch(gv_sq* handle, const gv_request* requests, const uint64_t* starts, uint32_t count,
                                              uint64_t end) {
@@ -27,7 +33,7 @@ __device__ __forceinline__ void submit_batch(gv_sq* handle, const gv_request* re
   if (lane == 0) raise_head(&handle->resv_head, end);
   uint32_t total;
   const uint32_t offset = sum_below(kFullWarp, blocks, &total);
-  if (i < count) write_wqe<M>(q, base + offset, requests + i);
+  if (i < count) encode<M>(q, base + offset, requests + i);
   if (H == GV_HANDOVER_EXCLUSIVE) {
     // One submitter by contract, but its warps must publish in order: they take turns.
     publish_warp<GV_HANDOVER_TURN_CAS, M>(q, kFullWarp, base, next, true);

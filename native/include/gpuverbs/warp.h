@@ -78,6 +78,7 @@ GV_FN uint32_t lanes_with(uint32_t mask, uint64_t v) {
 /* Sum of v over the lanes of `mask` below this one; `total` over all of them. */
 GV_FN uint32_t sum_below(uint32_t mask, uint32_t v, uint32_t* total) {
   uint32_t sum = 0, all = 0;
+#pragma unroll 1
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const uint32_t lane = first_one(rest);
     const uint32_t theirs = from_lane(mask, v, lane);
