@@ -19,7 +19,8 @@ import java.util.concurrent.Executor;
  */
 public sealed interface Initiator extends AutoCloseable permits CpuLanes {
   /**
-   * Submits a batch: all of it, or nothing. One downcall, no allocation, never waits for room.
+   * Submits a batch: all of it, or nothing. One downcall, no allocation, never waits for room. A
+   * loop of one's own around {@link Status#FULL} should yield: a software NIC needs a core too.
    *
    * @param batch the requests; may be submitted again at once, and not changed before the ticket is
    *     done

@@ -5,16 +5,13 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.gpuverbs.internal.events.QueuePairConnected;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.Layouts;
 import org.gpuverbs.internal.queue.SendQueue;
 import org.gpuverbs.internal.queue.UseGate;
 import org.gpuverbs.internal.softnic.SoftQp;
-import org.gpuverbs.internal.softnic.SoftRemote;
 import org.gpuverbs.internal.softnic.SoftState;
 import org.gpuverbs.internal.wire.Cqe;
 import org.gpuverbs.internal.wire.Mlx5;
@@ -33,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  * throws {@link IllegalStateException}.
  */
 public final class QueuePair implements AutoCloseable {
-  private static final int PACKET_SEQUENCES = 1 << 24;
-
   /** What the NIC may take to let go, beyond the close timeout. */
   private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(11);
 
@@ -47,16 +42,9 @@ public final class QueuePair implements AutoCloseable {
   private final UseGate gate = new UseGate();
   private final QueuePairUsers users;
   private final QueuePairErrors errors = new QueuePairErrors(this);
-  private final Object connecting = new Object();
+  private final QueuePairConnection connection = new QueuePairConnection(this);
   private final CountDownLatch released = new CountDownLatch(1);
   private final long handle;
-  private volatile int packetSequence = ThreadLocalRandom.current().nextInt(PACKET_SEQUENCES);
-  private volatile int generation;
-
-  /** Completions before these positions of the CQs belong to the time before the last reset. */
-  private volatile long staleSends;
-
-  private volatile long staleReceives;
 
   private QueuePair(Nic nic, Path path, QueuePairOptions options, SendQueue queue, SoftQp soft) {
     this.nic = nic;
@@ -109,6 +97,14 @@ public final class QueuePair implements AutoCloseable {
     return soft;
   }
 
+  QueuePairUsers users() {
+    return users;
+  }
+
+  QueuePairErrors errors() {
+    return errors;
+  }
+
   QueuePairOptions options() {
     return options;
   }
@@ -123,7 +119,7 @@ public final class QueuePair implements AutoCloseable {
   }
 
   int generation() {
-    return generation;
+    return connection.generation();
   }
 
   /**
@@ -192,7 +188,7 @@ public final class QueuePair implements AutoCloseable {
    */
   public QueuePairAddress address() {
     requireOpen();
-    return new QueuePairAddress(path, nic.guid(), number(), packetSequence, 0, 0, 0, 0);
+    return connection.address();
   }
 
   /**
@@ -205,40 +201,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the peer can't be reached by this path
    */
   public void connect(QueuePairAddress peer) {
-    if (peer.path() != path) {
-      throw new IllegalArgumentException(
-          this + " has path " + path + ", the peer " + peer.path() + ": both ends need the same");
-    }
-    if (!Nic.reachesSoft(peer.guid())) {
-      throw new RdmaException(
-          this + " can't reach NIC " + Long.toHexString(peer.guid()),
-          0,
-          QueuePairErrors.EHOSTUNREACH,
-          0,
-          "path SOFT connects queue pairs of one JVM whose NICs are open",
-          null);
-    }
-    synchronized (connecting) {
-      requireOpen();
-      QueuePairState now = state();
-      if (now != QueuePairState.RESET) {
-        throw new IllegalStateException(
-            this + " is " + now + ": a queue pair connects once; reset() it first");
-      }
-      enter();
-      try {
-        soft.connect(
-            new SoftRemote(peer.guid(), peer.number(), peer.packetSequence(), packetSequence));
-        queue.ready(number());
-      } finally {
-        gate.exit();
-      }
-    }
-    QueuePairConnected event = new QueuePairConnected();
-    event.number = number();
-    event.peer = peer.number();
-    event.path = path.name();
-    event.commit();
+    connection.connect(peer);
   }
 
   /**
@@ -314,10 +277,10 @@ public final class QueuePair implements AutoCloseable {
    */
   public void await(long ticket, Duration timeout) throws InterruptedException {
     long deadline = Deadline.after(timeout);
-    int born = generation;
+    int born = connection.generation();
     IdleStrategy idle = IdleStrategy.backoff();
     while (true) {
-      long result = born == generation ? poll(ticket) : Status.NOT_CONNECTED;
+      long result = born == connection.generation() ? poll(ticket) : Status.NOT_CONNECTED;
       if (result == Status.DONE) {
         return;
       }
@@ -452,10 +415,10 @@ public final class QueuePair implements AutoCloseable {
     int syndrome = failed ? Cqe.syndrome(cq, at) : 0;
     long bytes = failed ? 0 : Cqe.byteCount(cq, at);
     if (opcode == Mlx5.CQE_REQ || opcode == Mlx5.CQE_REQ_ERR) {
-      if (index >= staleSends) {
+      if (!connection.isStaleSend(index)) {
         out.addSend(queue.complete(counter, syndrome), number(), syndrome, bytes);
       }
-    } else if (index >= staleReceives && receives != null) {
+    } else if (!connection.isStaleReceive(index) && receives != null) {
       boolean immediate = opcode == Mlx5.CQE_RESP_WR_IMM || opcode == Mlx5.CQE_RESP_SEND_IMM;
       int value = immediate ? Cqe.immediate(cq, at) : 0;
       out.addReceive(receives.complete(counter), number(), syndrome, bytes, value, immediate);
@@ -514,47 +477,22 @@ public final class QueuePair implements AutoCloseable {
    * Status#NOT_CONNECTED}, and the address changes. The peer must be reset too. Batches stay
    * usable.
    *
-   * @throws IllegalStateException if closed, or another thread is resetting it
+   * @throws IllegalStateException if closed
    * @throws RdmaException with {@link Status#TIMEOUT} if submitters are not out within the close
    *     timeout
    */
   public void reset() {
-    synchronized (connecting) {
-      if (!gate.pause()) {
-        throw new IllegalStateException(
-            this + (gate.closed() ? " is closed" : " is being reset by another thread"));
-      }
-      try {
-        queue.mark(SendQueue.STATE_ERROR);
-        if (!users.awaitUnused(Deadline.after(closeTimeout()))) {
-          throw RdmaException.of("reset of " + this + ": it is still in use", Status.TIMEOUT);
-        }
-        soft.reset();
-        queue.reset();
-        if (options.sendQueue() != null) {
-          staleSends = options.sendQueue().end();
-        }
-        if (receives != null && options.receiveQueue() != null) {
-          staleReceives = options.receiveQueue().end();
-          receives.reset();
-        }
-        errors.clear();
-        generation++;
-        packetSequence = ThreadLocalRandom.current().nextInt(PACKET_SEQUENCES);
-      } finally {
-        gate.resume();
-      }
-    }
+    connection.reset();
   }
 
-  private void enter() {
+  void enter() {
     if (!gate.enter()) {
       requireOpen();
       throw new IllegalStateException(this + " is being reset");
     }
   }
 
-  private void requireOpen() {
+  void requireOpen() {
     if (gate.closed()) {
       throw new IllegalStateException(this + " is closed");
     }
@@ -569,10 +507,7 @@ public final class QueuePair implements AutoCloseable {
   public void close() {
     if (gate.close()) {
       try {
-        // A reset that is under way still uses the memory.
-        synchronized (connecting) {
-          users.release(Deadline.after(closeTimeout()));
-        }
+        connection.release();
       } finally {
         nic.forget(this);
         released.countDown();
