@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.rendezvous;
 
-import static org.gpuverbs.internal.rendezvous.Parties.SHORT;
+import static org.gpuverbs.internal.rendezvous.Parties.MEDIUM;
 import static org.gpuverbs.internal.rendezvous.Parties.async;
 import static org.gpuverbs.internal.rendezvous.Parties.failure;
 import static org.gpuverbs.internal.rendezvous.Parties.get;
@@ -121,8 +121,7 @@ class GroupTest {
 
   @Test
   void missingRanksAreNamed() {
-    try (Rendezvous rendezvous =
-        Rendezvous.listen(Parties.anyPort(), secret().timeout(SHORT.multipliedBy(3)))) {
+    try (Rendezvous rendezvous = Rendezvous.listen(Parties.anyPort(), secret().timeout(MEDIUM))) {
       var one = join(rendezvous.address(), 1, 4);
       var e = assertThrows(RdmaException.class, () -> rendezvous.group(4));
       assertTrue(e.getMessage().contains("missing ranks 2, 3"), e.getMessage());
@@ -148,8 +147,7 @@ class GroupTest {
 
   @Test
   void aSilentRankIsNamedAtTheDeadline() {
-    try (Rendezvous rendezvous =
-        Rendezvous.listen(Parties.anyPort(), secret().timeout(SHORT.multipliedBy(3)))) {
+    try (Rendezvous rendezvous = Rendezvous.listen(Parties.anyPort(), secret().timeout(MEDIUM))) {
       var one = join(rendezvous.address(), 1, 2);
       try (var root = rendezvous.group(2);
           var silent = get(one)) {

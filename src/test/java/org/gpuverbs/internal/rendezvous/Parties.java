@@ -23,7 +23,12 @@ final class Parties {
   static final byte[] SECRET = "a secret that only tests know".getBytes();
   static final byte[] OTHER_SECRET = "a secret that nobody asked for".getBytes();
   static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** For waits that must end in vain, and nothing else. */
   static final Duration SHORT = Duration.ofMillis(300);
+
+  /** For waits that must end in vain after something that a busy machine takes a while for. */
+  static final Duration MEDIUM = Duration.ofSeconds(3);
 
   private Parties() {}
 

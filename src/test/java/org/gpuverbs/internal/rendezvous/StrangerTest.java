@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.rendezvous;
 
+import static org.gpuverbs.internal.rendezvous.Parties.MEDIUM;
 import static org.gpuverbs.internal.rendezvous.Parties.OTHER_SECRET;
 import static org.gpuverbs.internal.rendezvous.Parties.PATIENCE;
 import static org.gpuverbs.internal.rendezvous.Parties.SHORT;
@@ -247,8 +248,7 @@ class StrangerTest {
 
   @Test
   void whoWasDroppedIsToldWhenNobodyCame() {
-    try (Rendezvous rendezvous =
-        Rendezvous.listen(Parties.anyPort(), secret().timeout(SHORT.multipliedBy(5)))) {
+    try (Rendezvous rendezvous = Rendezvous.listen(Parties.anyPort(), secret().timeout(MEDIUM))) {
       var accepted = async(rendezvous::accept);
       failure(async(() -> Rendezvous.connect(rendezvous.address(), Options.secret(OTHER_SECRET))));
       RdmaException e = failure(accepted);
@@ -260,8 +260,7 @@ class StrangerTest {
 
   @Test
   void aPeerThatDoesNotExchangeEndsAtTheDeadline() {
-    try (Rendezvous rendezvous =
-        Rendezvous.listen(Parties.anyPort(), secret().timeout(SHORT.multipliedBy(3)))) {
+    try (Rendezvous rendezvous = Rendezvous.listen(Parties.anyPort(), secret().timeout(MEDIUM))) {
       var other = async(() -> Rendezvous.connect(rendezvous.address(), secret()));
       try (var peer = rendezvous.accept();
           var silent = get(other)) {

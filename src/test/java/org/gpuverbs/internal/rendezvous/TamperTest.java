@@ -30,15 +30,15 @@ class TamperTest {
   private static final int PROOF = 32;
   private static final int ANSWER = 33;
   private static final int HEADER = 5;
+  private static final Duration BRIEF = Duration.ofMillis(1500);
 
   /** Whether a handshake over this relay lets both sides in. */
-  private static boolean bothGetIn(Relay.Tamper tamper) throws IOException {
-    Duration brief = Duration.ofMillis(1500);
+  private static boolean bothGetIn(Duration timeout, Relay.Tamper tamper) throws IOException {
     try (RendezvousListener listener =
-            new RendezvousListener(Parties.anyPort(), Parties.settings(brief));
+            new RendezvousListener(Parties.anyPort(), Parties.settings(timeout));
         Relay relay = new Relay(listener.address(), tamper)) {
       var accepted = async(listener::accept);
-      var connected = async(() -> Connector.peer(relay.address(), Parties.settings(brief)));
+      var connected = async(() -> Connector.peer(relay.address(), Parties.settings(timeout)));
       boolean in = succeeds(accepted) & succeeds(connected);
       return in;
     }
@@ -56,7 +56,7 @@ class TamperTest {
 
   @Test
   void anUnchangedHandshakeLetsBothIn() throws Exception {
-    assertTrue(bothGetIn((side, offset, chunk) -> chunk));
+    assertTrue(bothGetIn(Parties.PATIENCE, (side, offset, chunk) -> chunk));
   }
 
   @Test
@@ -69,7 +69,7 @@ class TamperTest {
         attempts.add(
             async(
                 () ->
-                    bothGetIn(Relay.flip(fromConnector, where, 1 << (where % 8)))
+                    bothGetIn(BRIEF, Relay.flip(fromConnector, where, 1 << (where % 8)))
                         ? "%s %d".formatted(fromConnector, where)
                         : ""));
       }
