@@ -39,15 +39,18 @@ __host__ __device__ inline void check(const uint64_t w[6], uint32_t index, uint3
   const uint32_t op = swap32(static_cast<uint32_t>(w[0])), qd = swap32(static_cast<uint32_t>(w[0] >> 32));
   if (((op >> 8) & 0xffff) != (index & 0xffff) || (op & 0xff) != 0x08 || qd != (qpn << 8 | 3)) f.bad_control++;
   const uint64_t remote = swap64(w[2]) - kRemoteBase, local = swap64(w[5]) - kLocalBase;
-  if (remote != local || swap32(static_cast<uint32_t>(w[3])) != kRkey || swap32(static_cast<uint32_t>(w[4])) != kBytes ||
-      swap32(static_cast<uint32_t>(w[4] >> 32)) != kLkey)
+  if (remote != local || swap32(static_cast<uint32_t>(w[3])) != kRkey ||
+      swap32(static_cast<uint32_t>(w[4])) != kBytes || swap32(static_cast<uint32_t>(w[4] >> 32)) != kLkey)
     f.bad_data++;
   f.sum += remote / kBytes;
 }
 
 __device__ inline void load_wqe(const uint8_t* p, uint64_t w[6]) {
   for (int i = 0; i < 3; i++)
-    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(w[2 * i]), "=l"(w[2 * i + 1]) : "l"(p + 16 * i) : "memory");
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(w[2 * i]), "=l"(w[2 * i + 1])
+                 : "l"(p + 16 * i)
+                 : "memory");
 }
 
 __device__ inline uint32_t load_dbr(const gv_sq* q) {
@@ -62,7 +65,8 @@ __device__ inline void store_cqe(const gv_sq* q, uint32_t index) {
 }
 
 // One block follows the DBR of one queue until `expected` WQEs have been checked.
-__global__ void __launch_bounds__(1024, 1) one_queue(gv_sq* q, u64 expected, volatile int* started, volatile int* stop, Found* out) {
+__global__ void __launch_bounds__(1024, 1)
+    one_queue(gv_sq* q, u64 expected, volatile int* started, volatile int* stop, Found* out) {
   __shared__ int s_n, s_stop;
   const int t = threadIdx.x;
   Found f = {0, 0, 0, 0, 0};
@@ -74,8 +78,10 @@ __global__ void __launch_bounds__(1024, 1) one_queue(gv_sq* q, u64 expected, vol
       int n = 0;
       for (int k = 0; k < 64 && n == 0; k++) {
         const uint32_t d = (load_dbr(q) - static_cast<uint32_t>(consumed)) & 0xffff;
-        if (d > 0x8000) f.backwards++;
-        else n = static_cast<int>(d);
+        if (d > 0x8000)
+          f.backwards++;
+        else
+          n = static_cast<int>(d);
       }
       __threadfence();
       s_n = n;
@@ -106,8 +112,8 @@ __global__ void __launch_bounds__(1024, 1) one_queue(gv_sq* q, u64 expected, vol
 }
 
 // One block, a warp a queue in turn.
-__global__ void __launch_bounds__(1024, 1) many_queues(gv_sq* queues, int n_queues, u64 expected, volatile int* started,
-                                                       volatile int* stop, Found* out) {
+__global__ void __launch_bounds__(1024, 1)
+    many_queues(gv_sq* queues, int n_queues, u64 expected, volatile int* started, volatile int* stop, Found* out) {
   __shared__ uint32_t consumed[256];
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
   Found f = {0, 0, 0, 0, 0};
@@ -168,4 +174,4 @@ __global__ void whole_ring(gv_sq* queues, u64 expected, Found* out) {
   if (threadIdx.x == 0) atomicAdd(&out->consumed, load_dbr(q) == (expected & 0xffff) ? expected : 0ull);
 }
 
-}  // namespace drain
+} // namespace drain

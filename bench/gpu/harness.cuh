@@ -24,14 +24,14 @@
 using drain::u64;
 using namespace gpuverbs;
 
-#define CK(call)                                                                                  \
-  do {                                                                                            \
-    const cudaError_t e_ = (call);                                                                \
-    if (e_ != cudaSuccess) {                                                                      \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e_));                     \
-      std::fflush(stdout);                                                                        \
-      _exit(4);                                                                                   \
-    }                                                                                             \
+#define CK(call)                                                              \
+  do {                                                                        \
+    const cudaError_t e_ = (call);                                            \
+    if (e_ != cudaSuccess) {                                                  \
+      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e_)); \
+      std::fflush(stdout);                                                    \
+      _exit(4);                                                               \
+    }                                                                         \
   } while (0)
 
 namespace harness {
@@ -58,9 +58,13 @@ __global__ void __launch_bounds__(1024, 1) produce(gv_sq* queues, int one, uint3
     const uint64_t offset = (thread * calls + i) * drain::kBytes;
     const uint64_t remote = drain::kRemoteBase + offset, local = drain::kLocalBase + offset;
     int64_t ticket;
-    if (S == By::kBlock) ticket = qp.put_block(&shared, remote, drain::kRkey, local, drain::kLkey, drain::kBytes);
-    else if (S == By::kWarp) ticket = qp.put_warp(blockDim.x < 32 ? (1u << blockDim.x) - 1 : ~0u, remote, drain::kRkey, local, drain::kLkey, drain::kBytes);
-    else ticket = qp.put(remote, drain::kRkey, local, drain::kLkey, drain::kBytes);
+    if (S == By::kBlock)
+      ticket = qp.put_block(&shared, remote, drain::kRkey, local, drain::kLkey, drain::kBytes);
+    else if (S == By::kWarp)
+      ticket = qp.put_warp(blockDim.x < 32 ? (1u << blockDim.x) - 1 : ~0u, remote, drain::kRkey, local, drain::kLkey,
+                           drain::kBytes);
+    else
+      ticket = qp.put(remote, drain::kRkey, local, drain::kLkey, drain::kBytes);
     if (ticket < 0) worst = ticket;
   }
   const long long c1 = clock64();
@@ -134,7 +138,8 @@ class Bench {
     std::thread([this] { watchdog(); }).detach();
   }
 
-  Result once(const Variant& v, char place, int queues, int blocks, int threads, uint32_t depth, uint32_t calls, int cpus = 1) {
+  Result once(const Variant& v, char place, int queues, int blocks, int threads, uint32_t depth, uint32_t calls,
+              int cpus = 1) {
     beat_++;
     const int submitters = blocks * threads / queues;
     const u64 expected = static_cast<u64>(submitters) * calls;
@@ -155,8 +160,10 @@ class Bench {
           done++;
         });
     } else if (place == 'G') {
-      if (queues == 1) drain::one_queue<<<1, 1024, 0, drainer_>>>(queues_, expected, flags_, flags_ + 16, found_);
-      else drain::many_queues<<<1, 1024, 0, drainer_>>>(queues_, queues, expected, flags_, flags_ + 16, found_);
+      if (queues == 1)
+        drain::one_queue<<<1, 1024, 0, drainer_>>>(queues_, expected, flags_, flags_ + 16, found_);
+      else
+        drain::many_queues<<<1, 1024, 0, drainer_>>>(queues_, queues, expected, flags_, flags_ + 16, found_);
       CK(cudaGetLastError());
       while (!flags_[0]) usleep(10);
     }
@@ -201,7 +208,8 @@ class Bench {
     r.total = total;
     r.lost = total - f.consumed;
     r.backwards = f.backwards;
-    r.bad = f.bad_control + f.bad_data + f.backwards + (r.lost == 0 && f.sum != expected * (expected - 1) / 2 * queues ? 1 : 0);
+    r.bad = f.bad_control + f.bad_data + f.backwards +
+            (r.lost == 0 && f.sum != expected * (expected - 1) / 2 * queues ? 1 : 0);
     r.failed = t.failed;
     beat_++;
     return r;
@@ -217,7 +225,11 @@ class Bench {
     int per_block = queues == 1 ? std::min(threads, 128) : threads;
     const uint32_t depth = depth_of(place, queues);
     const uint32_t each = queues == 1 ? threads : per_block;
-    uint32_t calls = place == 'N' ? depth / each : std::max<uint32_t>(1, (each == 1 ? 2048 : each <= 32 ? 8192 : 32768) / each);
+    uint32_t calls = place == 'N' ? depth / each
+                                  : std::max<uint32_t>(1, (each == 1    ? 2048
+                                                           : each <= 32 ? 8192
+                                                                        : 32768) /
+                                                              each);
     Result r = once(v, place, queues, blocks, per_block, depth, calls);
     if (place != 'N' && r.failed == 0 && r.lost == 0) {
       const double us = static_cast<double>(each) * calls * queues / r.rate;
@@ -241,8 +253,9 @@ class Bench {
     std::sort(cycles.begin(), cycles.end());
     std::sort(doorbells.begin(), doorbells.end());
     const size_t mid = rates.size() / 2;
-    std::printf("%s,%s,%c,%d,%d,%llu,%.3f,%.3f,%.3f,%.0f,%.5f,%llu,%llu,%d\n", v.name, v.mode == GV_FENCE_SYSTEM ? "SYSTEM" : "DEVICE",
-                place, queues, threads, static_cast<u64>(each) * calls * queues, rates[mid], rates.front(), rates.back(), cycles[mid],
+    std::printf("%s,%s,%c,%d,%d,%llu,%.3f,%.3f,%.3f,%.0f,%.5f,%llu,%llu,%d\n", v.name,
+                v.mode == GV_FENCE_SYSTEM ? "SYSTEM" : "DEVICE", place, queues, threads,
+                static_cast<u64>(each) * calls * queues, rates[mid], rates.front(), rates.back(), cycles[mid],
                 doorbells[mid], lost, bad, failed);
     std::fflush(stdout);
   }
@@ -250,7 +263,9 @@ class Bench {
  private:
   static constexpr size_t kWords = 1 << 17;
   static size_t ring_bytes() { return static_cast<size_t>(kMaxQueues) * kMaxDepth * 64; }
-  static double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
 
   void set_up(const Variant& v, char place, int queues, uint32_t depth) {
     const bool host = place == 'H';
@@ -283,13 +298,16 @@ class Bench {
       q[i].submit_timeout_ns = 2000000000ull;
       q[i].state = GV_STATE_RTS;
       const uint32_t invalid = 0xf1000000u;
-      if (host) std::memcpy(reinterpret_cast<void*>(q[i].cqe + 0x3c), &invalid, 4);
-      else CK(cudaMemcpy(reinterpret_cast<void*>(q[i].cqe + 0x3c), &invalid, 4, cudaMemcpyHostToDevice));
+      if (host)
+        std::memcpy(reinterpret_cast<void*>(q[i].cqe + 0x3c), &invalid, 4);
+      else
+        CK(cudaMemcpy(reinterpret_cast<void*>(q[i].cqe + 0x3c), &invalid, 4, cudaMemcpyHostToDevice));
     }
     CK(cudaMemcpy(queues_, q.data(), sizeof(gv_sq) * queues, cudaMemcpyHostToDevice));
   }
 
-  void cpu_drain(int first, int step, int queues, uint32_t depth, u64 expected, drain::Found& out, std::atomic<int>& stop) {
+  void cpu_drain(int first, int step, int queues, uint32_t depth, u64 expected, drain::Found& out,
+                 std::atomic<int>& stop) {
     std::vector<u64> consumed(queues, 0);
     drain::Found f = {0, 0, 0, 0, 0};
     int open = (queues - first + step - 1) / step;
@@ -316,7 +334,8 @@ class Bench {
           for (int j = 0; j < 6; j++) w[j] = p[j];
           drain::check(w, static_cast<uint32_t>(at), drain::kFirstQpn + i, f);
           if ((k & 63) == 63 || k + 1 == n)
-            __atomic_store_n(reinterpret_cast<uint32_t*>(words + 0x3c), static_cast<uint32_t>((at >> 8 & 0xff) | (at & 0xff) << 8), __ATOMIC_RELEASE);
+            __atomic_store_n(reinterpret_cast<uint32_t*>(words + 0x3c),
+                             static_cast<uint32_t>((at >> 8 & 0xff) | (at & 0xff) << 8), __ATOMIC_RELEASE);
         }
         consumed[i] += n;
         if (consumed[i] >= expected) open--;
@@ -358,8 +377,8 @@ inline void print_machine() {
   int driver = 0;
   CK(cudaGetDeviceProperties(&p, 0));
   CK(cudaDriverGetVersion(&driver));
-  std::printf("# %s, driver CUDA %d.%d, compiled with nvcc %d.%d\n", p.name, driver / 1000, driver % 1000 / 10, __CUDACC_VER_MAJOR__,
-              __CUDACC_VER_MINOR__);
+  std::printf("# %s, driver CUDA %d.%d, compiled with nvcc %d.%d\n", p.name, driver / 1000, driver % 1000 / 10,
+              __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);
 }
 
-}  // namespace harness
+} // namespace harness

@@ -11,7 +11,8 @@ using namespace harness;
 
 namespace {
 
-#define VARIANT(name, h, m, every, by, lo, hi) Variant{name, h, m, every, by, produce<h, m, by>, lo, hi}
+#define VARIANT(name, h, m, every, by, lo, hi) \
+  Variant { name, h, m, every, by, produce<h, m, by>, lo, hi }
 
 const Variant kVariants[] = {
     VARIANT("turn_cas", GV_HANDOVER_TURN_CAS, GV_FENCE_DEVICE, 1024, By::kWarp, 1, 4096),
@@ -39,7 +40,7 @@ const Variant kVariants[] = {
     {"seed_every_4", GV_HANDOVER_CLASSIC, GV_FENCE_SYSTEM, 4, By::kThread, produce_seed<GV_FENCE_SYSTEM>, 1, 4096},
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) {
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
@@ -47,7 +48,10 @@ int main(int argc, char** argv) {
   const std::string filter = argc > 2 ? argv[2] : "";
   Bench bench;
   print_machine();
-  std::printf("# policy,mode,placement,queues,threads,wqes,mwqe_per_s,lowest,highest,cycles_per_call,doorbells_per_wqe,lost,bad,status\n");
+  std::printf(
+      "# "
+      "policy,mode,placement,queues,threads,wqes,mwqe_per_s,lowest,highest,cycles_per_call,doorbells_per_wqe,lost,bad,"
+      "status\n");
   for (char place : places)
     for (const Variant& v : kVariants) {
       if (!filter.empty() && std::string(v.name).find(filter) == std::string::npos) continue;

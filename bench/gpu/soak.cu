@@ -11,7 +11,8 @@ using namespace harness;
 
 namespace {
 
-#define VARIANT(name, h, m, every, by) Variant{name, h, m, every, by, produce<h, m, by>, 1, 4096}
+#define VARIANT(name, h, m, every, by) \
+  Variant { name, h, m, every, by, produce<h, m, by>, 1, 4096 }
 
 const Variant kSound[] = {
     VARIANT("classic", GV_HANDOVER_CLASSIC, GV_FENCE_DEVICE, 1, By::kWarp),
@@ -54,7 +55,9 @@ Sum hammer(Bench& bench, const Variant& v, char place, int queues, int threads, 
   const int blocks = queues == 1 ? std::max(1, threads / 128) : queues;
   const int per_block = queues == 1 ? std::min(threads, 128) : threads;
   const u64 each = static_cast<u64>(queues) * threads;
-  const uint32_t calls = static_cast<uint32_t>(std::max<u64>(64, std::min<u64>(wqes, v.by == By::kThread && v.handover == GV_HANDOVER_UNCHECKED_NOLOCK ? 100000 : 8000000) / each));
+  const uint32_t calls = static_cast<uint32_t>(std::max<u64>(
+      64, std::min<u64>(wqes, v.by == By::kThread && v.handover == GV_HANDOVER_UNCHECKED_NOLOCK ? 100000 : 8000000) /
+              each));
   Sum s;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (s.total < wqes && std::chrono::steady_clock::now() < end) {
@@ -71,12 +74,12 @@ Sum hammer(Bench& bench, const Variant& v, char place, int queues, int threads, 
 }
 
 void print(const Variant& v, char place, int queues, int threads, int cpus, const Sum& s, const char* verdict) {
-  std::printf("%s,%s,%c,%d,%d,%d,%llu,%llu,%llu,%llu,%d,%s\n", v.name, v.mode == GV_FENCE_SYSTEM ? "SYSTEM" : "DEVICE", place, queues,
-              threads, cpus, s.total, s.lost, s.bad, s.backwards, s.failed, verdict);
+  std::printf("%s,%s,%c,%d,%d,%d,%llu,%llu,%llu,%llu,%d,%s\n", v.name, v.mode == GV_FENCE_SYSTEM ? "SYSTEM" : "DEVICE",
+              place, queues, threads, cpus, s.total, s.lost, s.bad, s.backwards, s.failed, verdict);
   std::fflush(stdout);
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) {
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
@@ -102,15 +105,19 @@ int main(int argc, char** argv) {
   }
   std::printf("# sound policies: %llu WQEs checked, %llu wrong\n", total, wrong);
   // Unsound: the number wrong is the finding. Zero would only say that this run didn't show it.
-  for (int threads : {128, 1024, 4096}) print(kNoLock, 'G', 1, threads, 1, hammer(bench, kNoLock, 'G', 1, threads, 1, wqes, 8), "unsound");
+  for (int threads : {128, 1024, 4096})
+    print(kNoLock, 'G', 1, threads, 1, hammer(bench, kNoLock, 'G', 1, threads, 1, wqes, 8), "unsound");
   for (const Variant& v : kNoLockLanes)
     for (int threads : {32, 128, 1024}) {
       print(v, 'G', 1, threads, 1, hammer(bench, v, 'G', 1, threads, 1, wqes / 8, 4), "unsound");
-      if (v.mode == GV_FENCE_SYSTEM) print(v, 'H', 1, threads, 1, hammer(bench, v, 'H', 1, threads, 1, wqes / 8, 4), "unsound");
+      if (v.mode == GV_FENCE_SYSTEM)
+        print(v, 'H', 1, threads, 1, hammer(bench, v, 'H', 1, threads, 1, wqes / 8, 4), "unsound");
     }
-  print(kNoLockLanes[0], 'G', kMaxQueues, 32, 1, hammer(bench, kNoLockLanes[0], 'G', kMaxQueues, 32, 1, wqes, 6), "unsound");
+  print(kNoLockLanes[0], 'G', kMaxQueues, 32, 1, hammer(bench, kNoLockLanes[0], 'G', kMaxQueues, 32, 1, wqes, 6),
+        "unsound");
   print(kRelaxed, 'G', 1, 1024, 1, hammer(bench, kRelaxed, 'G', 1, 1024, 1, wqes, 8), "unsound");
   for (const Variant& v : kDeviceScope)
-    for (int cpus : {1, 8}) print(v, 'H', kMaxQueues, 32, cpus, hammer(bench, v, 'H', kMaxQueues, 32, cpus, wqes / 4, 6), "unsound");
+    for (int cpus : {1, 8})
+      print(v, 'H', kMaxQueues, 32, cpus, hammer(bench, v, 'H', kMaxQueues, 32, cpus, wqes / 4, 6), "unsound");
   return wrong == 0 ? 0 : 1;
 }

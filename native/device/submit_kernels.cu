@@ -19,8 +19,8 @@ __device__ __attribute__((noinline)) void encode(const Queue& q, uint64_t index,
 }
 
 template <uint32_t H, uint32_t M>
-__device__ __forceinline__ void submit_batch(gv_sq* handle, const gv_request* requests, const uint64_t* starts, uint32_t count,
-                                             uint64_t end) {
+__device__ __forceinline__ void submit_batch(gv_sq* handle, const gv_request* requests, const uint64_t* starts,
+                                             uint32_t count, uint64_t end) {
   Queue q = view_of(handle);
   const uint32_t lane = lane_id();
   const uint32_t group = block_id_x() * (threads_in_block() / 32) + thread_in_block() / 32;
@@ -42,16 +42,16 @@ __device__ __forceinline__ void submit_batch(gv_sq* handle, const gv_request* re
   }
 }
 
-}  // namespace
+} // namespace
 
-#define GV_KERNEL(name, h)                                                                                                  \
-  extern "C" __global__ void gv_submit_##name##_system(gv_sq* q, const gv_request* requests, const uint64_t* starts,         \
-                                                       uint32_t count, uint64_t base, uint64_t end) {                       \
-    submit_batch<h, GV_FENCE_SYSTEM>(q, requests, starts, count, end);                                                      \
-  }                                                                                                                         \
-  extern "C" __global__ void gv_submit_##name##_device(gv_sq* q, const gv_request* requests, const uint64_t* starts,         \
-                                                       uint32_t count, uint64_t base, uint64_t end) {                       \
-    submit_batch<h, GV_FENCE_DEVICE>(q, requests, starts, count, end);                                                      \
+#define GV_KERNEL(name, h)                                                                                           \
+  extern "C" __global__ void gv_submit_##name##_system(gv_sq* q, const gv_request* requests, const uint64_t* starts, \
+                                                       uint32_t count, uint64_t base, uint64_t end) {                \
+    submit_batch<h, GV_FENCE_SYSTEM>(q, requests, starts, count, end);                                               \
+  }                                                                                                                  \
+  extern "C" __global__ void gv_submit_##name##_device(gv_sq* q, const gv_request* requests, const uint64_t* starts, \
+                                                       uint32_t count, uint64_t base, uint64_t end) {                \
+    submit_batch<h, GV_FENCE_DEVICE>(q, requests, starts, count, end);                                               \
   }
 
 GV_KERNEL(classic, GV_HANDOVER_CLASSIC)

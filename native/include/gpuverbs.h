@@ -50,29 +50,31 @@ typedef struct gv_qp_attr {
   uint32_t fence_mode;     /* GV_FENCE_* */
   uint32_t doorbell_every; /* a power of two, 1..1024 */
   uint32_t signal_every;   /* a power of two, 1..depth/4; 0: depth/4 */
-  uint32_t max_group_wqebbs; /* W: the largest coalesced reservation; with it depth >= max(doorbell_every, signal_every) + W - 1 */
-  uint32_t collapsed;      /* 1: collapsed send CQ; 0: a full CQ of the caller's */
+  uint32_t
+      max_group_wqebbs; /* W: the largest coalesced reservation; with it depth >= max(doorbell_every, signal_every) + W - 1 */
+  uint32_t collapsed; /* 1: collapsed send CQ; 0: a full CQ of the caller's */
   uint64_t submit_timeout_ns;
 } gv_qp_attr;
 
 /* The memory of one queue pair in host memory. All addresses are valid until gv_qp_destroy. */
 typedef struct gv_qp {
   gv_sq* sq;
-  uint64_t ring;          /* depth * 64 bytes, page-aligned */
-  uint64_t receive_ring;  /* receive_depth * GV_RQ_STRIDE bytes; 0 without a receive queue */
-  uint64_t dbr;           /* 8 bytes: be32 {receive, send} */
-  uint64_t doorbell;      /* 8 bytes */
-  uint64_t cqe;           /* 64 bytes: the collapsed CQE; 0 in full mode */
-  uint64_t host_control;  /* 8 bytes */
+  uint64_t ring;           /* depth * 64 bytes, page-aligned */
+  uint64_t receive_ring;   /* receive_depth * GV_RQ_STRIDE bytes; 0 without a receive queue */
+  uint64_t dbr;            /* 8 bytes: be32 {receive, send} */
+  uint64_t doorbell;       /* 8 bytes */
+  uint64_t cqe;            /* 64 bytes: the collapsed CQE; 0 in full mode */
+  uint64_t host_control;   /* 8 bytes */
   uint64_t receive_posted; /* receive WQEs posted, 64 bits wide */
   uint32_t depth;
   uint32_t receive_depth;
-  uint64_t block;         /* the allocation, for gv_qp_destroy */
+  uint64_t block; /* the allocation, for gv_qp_destroy */
   uint64_t block_bytes;
-  uint64_t device_sq;     /* a queue of a GPU: the handle that kernels take, in GPU memory; 0 else. `sq` is then the host's own
+  uint64_t
+      device_sq; /* a queue of a GPU: the handle that kernels take, in GPU memory; 0 else. `sq` is then the host's own
                              view: gv_poll works on it, gv_submit does not */
-  uint64_t gpu;           /* gv_gpu* of such a queue; 0 else */
-  uint64_t device_block;  /* its allocation in GPU memory */
+  uint64_t gpu;  /* gv_gpu* of such a queue; 0 else */
+  uint64_t device_block; /* its allocation in GPU memory */
 } gv_qp;
 
 /* Allocates and initialises a queue's memory: ring zeroed, CQE invalid, state RESET. -EINVAL names the wrong field. */
@@ -143,7 +145,7 @@ typedef struct gv_gpu gv_gpu;
 typedef struct gv_gpu_info {
   char name[128];
   int32_t ordinal;
-  int32_t driver_version;      /* 13000: CUDA 13.0 */
+  int32_t driver_version; /* 13000: CUDA 13.0 */
   int32_t compute_major;
   int32_t compute_minor;
   int32_t multiprocessors;
@@ -153,19 +155,19 @@ typedef struct gv_gpu_info {
   uint64_t memory_bytes;
 } gv_gpu_info;
 
-#define GV_MEMORY_DEVICE 0   /* cuMemAlloc */
-#define GV_MEMORY_PINNED 1   /* page-locked host memory, mapped into every GPU at the same address */
+#define GV_MEMORY_DEVICE 0 /* cuMemAlloc */
+#define GV_MEMORY_PINNED 1 /* page-locked host memory, mapped into every GPU at the same address */
 #define GV_MEMORY_MANAGED 2
-#define GV_MEMORY_POOL 3     /* cudaMallocAsync: no NIC can register it */
-#define GV_MEMORY_UNKNOWN 4  /* plain host memory, or freed */
+#define GV_MEMORY_POOL 3    /* cudaMallocAsync: no NIC can register it */
+#define GV_MEMORY_UNKNOWN 4 /* plain host memory, or freed */
 
 typedef struct gv_pointer_info {
-  int32_t kind;                /* GV_MEMORY_* */
-  int32_t ordinal;             /* GPU that owns it, -1 unknown */
-  int32_t gpu_direct_rdma;     /* 0 or 1 */
+  int32_t kind;            /* GV_MEMORY_* */
+  int32_t ordinal;         /* GPU that owns it, -1 unknown */
+  int32_t gpu_direct_rdma; /* 0 or 1 */
   int32_t reserved;
   uint64_t context;
-  uint64_t base;               /* of the allocation */
+  uint64_t base; /* of the allocation */
   uint64_t bytes;
 } gv_pointer_info;
 
@@ -200,7 +202,8 @@ GV_API int32_t gv_stream_query(gv_gpu* gpu, uint64_t stream, gv_error* error);
 /* -EINVAL if the stream belongs to another context, -EBUSY if it is capturing a graph. */
 GV_API int32_t gv_stream_check(gv_gpu* gpu, uint64_t stream, gv_error* error);
 /* Copies on a stream, in its order, without waiting. */
-GV_API int32_t gv_stream_copy(gv_gpu* gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes, gv_error* error);
+GV_API int32_t gv_stream_copy(gv_gpu* gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes,
+                              gv_error* error);
 GV_API int32_t gv_event_create(gv_gpu* gpu, uint64_t* event, gv_error* error);
 GV_API int32_t gv_event_destroy(gv_gpu* gpu, uint64_t event, gv_error* error);
 GV_API int32_t gv_event_record(gv_gpu* gpu, uint64_t event, uint64_t stream, gv_error* error);
@@ -212,21 +215,23 @@ GV_API int32_t gv_event_query(gv_gpu* gpu, uint64_t event, gv_error* error);
  * gv_image_free.
  */
 GV_API int32_t gv_compile(gv_gpu* gpu, const char* source, const char* name, const char* const* headers,
-                          const char* const* header_names, uint32_t header_count, const char* const* options, uint32_t option_count,
-                          uint64_t* image, uint64_t* image_bytes, char* log, uint32_t log_bytes, gv_error* error);
+                          const char* const* header_names, uint32_t header_count, const char* const* options,
+                          uint32_t option_count, uint64_t* image, uint64_t* image_bytes, char* log, uint32_t log_bytes,
+                          gv_error* error);
 GV_API void gv_image_free(uint64_t image);
 /* image: a cubin, or PTX text ending with NUL. */
 GV_API int32_t gv_module_load(gv_gpu* gpu, uint64_t image, uint64_t* module, gv_error* error);
 GV_API int32_t gv_module_unload(gv_gpu* gpu, uint64_t module, gv_error* error);
 GV_API int32_t gv_module_function(gv_gpu* gpu, uint64_t module, const char* name, uint64_t* function, gv_error* error);
 /* args: `function`'s parameters, an array of pointers to them. Asynchronous. */
-GV_API int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
-                         uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void** args, gv_error* error);
+GV_API int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y,
+                         uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,
+                         void** args, gv_error* error);
 
 /* ---- queues of a GPU ---------------------------------------------------------------------------------------- */
 
-#define GV_PLACEMENT_GPU 0   /* ring, DBR and CQE in GPU memory; the doorbell in pinned host memory */
-#define GV_PLACEMENT_HOST 1  /* ring, DBR, doorbell and CQE in pinned host memory */
+#define GV_PLACEMENT_GPU 0  /* ring, DBR and CQE in GPU memory; the doorbell in pinned host memory */
+#define GV_PLACEMENT_HOST 1 /* ring, DBR, doorbell and CQE in pinned host memory */
 
 /*
  * Like gv_qp_create, for kernels as submitters: the heads lie in GPU memory, the handle is gv_qp.device_sq. Fence mode DEVICE needs
@@ -243,8 +248,8 @@ GV_API int32_t gv_gpu_qp_read(gv_qp* qp, gv_sq* out, gv_error* error);
  * unchanged until the ticket is done. starts: WQE index of each group of 32 requests, pinned or device memory.
  * Returns 0 or a negative errno.
  */
-GV_API int32_t gv_gpu_submit(gv_qp* qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts, uint32_t count,
-                             uint32_t wqebbs, uint64_t base, gv_error* error);
+GV_API int32_t gv_gpu_submit(gv_qp* qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts,
+                             uint32_t count, uint32_t wqebbs, uint64_t base, gv_error* error);
 
 /* ---- copies for the software NIC's GPU payloads -------------------------------------------------------------- */
 

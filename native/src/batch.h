@@ -9,11 +9,11 @@
 namespace gpuverbs {
 
 struct Group {
-  uint32_t first;   // request
-  uint32_t count;   // requests
-  uint64_t base;    // WQE index of the first
-  uint64_t next;    // WQE index behind the last
-  bool tail;        // the batch ends with it
+  uint32_t first; // request
+  uint32_t count; // requests
+  uint64_t base;  // WQE index of the first
+  uint64_t next;  // WQE index behind the last
+  bool tail;      // the batch ends with it
 };
 
 // Requests per group: a warp's worth, or fewer where a doorbell is due earlier.
@@ -38,8 +38,8 @@ inline int64_t run_group(const Queue& q, const gv_request* requests, const Group
 // Calls f with the queue's hand-over and fence mode as compile-time constants.
 template <class F>
 inline int64_t with_policy(const gv_sq* q, F&& f) {
-#define GV_CASE(h)                                                       \
-  case h:                                                                \
+#define GV_CASE(h)                                                                        \
+  case h:                                                                                 \
     return q->fence_mode == GV_FENCE_SYSTEM ? f.template operator()<h, GV_FENCE_SYSTEM>() \
                                             : f.template operator()<h, GV_FENCE_DEVICE>();
   switch (q->handover) {
@@ -55,6 +55,6 @@ inline int64_t with_policy(const gv_sq* q, F&& f) {
 #undef GV_CASE
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

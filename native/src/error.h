@@ -10,7 +10,8 @@
 namespace gpuverbs {
 
 // Fills `error`, where there is one, and returns `code`: `return fail(error, -EINVAL, 0, "...")`.
-__attribute__((format(printf, 4, 5))) inline int32_t fail(gv_error* error, int32_t code, int32_t detail, const char* format, ...) {
+__attribute__((format(printf, 4, 5))) inline int32_t fail(gv_error* error, int32_t code, int32_t detail,
+                                                          const char* format, ...) {
   if (error != nullptr) {
     error->code = code;
     error->detail = detail;
@@ -22,6 +23,6 @@ __attribute__((format(printf, 4, 5))) inline int32_t fail(gv_error* error, int32
   return code;
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

@@ -67,7 +67,7 @@ struct Reserve {
   }
 };
 
-}  // namespace
+} // namespace
 
 struct gv_lanes {
   Command commands[kCommands];
@@ -147,14 +147,16 @@ extern "C" int32_t gv_lanes_start(uint32_t lanes, gv_lanes** out, gv_error* erro
       pool->stop();
       delete pool;
     }
-    return fail(error, -EAGAIN, 0, "could not start %u lane threads (%s): raise the thread or memory limit, or ask for fewer", lanes,
+    return fail(error, -EAGAIN, 0,
+                "could not start %u lane threads (%s): raise the thread or memory limit, or ask for fewer", lanes,
                 e.what());
   }
   *out = pool;
   return 0;
 }
 
-extern "C" int64_t gv_lanes_submit(gv_lanes* pool, gv_sq* q, const gv_request* requests, uint32_t count, uint32_t wqebbs) {
+extern "C" int64_t gv_lanes_submit(gv_lanes* pool, gv_sq* q, const gv_request* requests, uint32_t count,
+                                   uint32_t wqebbs) {
   const int64_t status = status_of_state(relaxed_load32(&q->state));
   if (status != GV_OK) return status;
   const uint64_t number = pool->published.load(std::memory_order_relaxed);

@@ -27,8 +27,10 @@ inline int32_t check_attributes(const gv_qp_attr* a, gv_error* error) {
   if (!power_of_two(a->depth) || a->depth < GV_MIN_DEPTH || a->depth > GV_MAX_DEPTH)
     return fail(error, -EINVAL, 0, "depth %u: use a power of two from %d to %d", a->depth, GV_MIN_DEPTH, GV_MAX_DEPTH);
   if (a->receive_depth != 0 && (!power_of_two(a->receive_depth) || a->receive_depth > GV_MAX_DEPTH))
-    return fail(error, -EINVAL, 0, "receive depth %u: use 0 or a power of two up to %d", a->receive_depth, GV_MAX_DEPTH);
-  if (a->handover > GV_HANDOVER_UNCHECKED_RELAXED) return fail(error, -EINVAL, 0, "hand-over %u is not known", a->handover);
+    return fail(error, -EINVAL, 0, "receive depth %u: use 0 or a power of two up to %d", a->receive_depth,
+                GV_MAX_DEPTH);
+  if (a->handover > GV_HANDOVER_UNCHECKED_RELAXED)
+    return fail(error, -EINVAL, 0, "hand-over %u is not known", a->handover);
   if (a->fence_mode > GV_FENCE_DEVICE) return fail(error, -EINVAL, 0, "fence mode %u is not known", a->fence_mode);
   if (!power_of_two(a->doorbell_every) || a->doorbell_every > 1024)
     return fail(error, -EINVAL, 0, "doorbell every %u: use a power of two from 1 to 1024", a->doorbell_every);
@@ -38,7 +40,8 @@ inline int32_t check_attributes(const gv_qp_attr* a, gv_error* error) {
                 a->depth / 4);
   const uint32_t batch = a->doorbell_every > signal_every ? a->doorbell_every : signal_every;
   if (a->max_group_wqebbs == 0 || a->depth < batch + a->max_group_wqebbs - 1) // I5
-    return fail(error, -EINVAL, 0, "depth %u is too small: doorbells every %u, completions every %u and groups of %u WQEBBs need %u",
+    return fail(error, -EINVAL, 0,
+                "depth %u is too small: doorbells every %u, completions every %u and groups of %u WQEBBs need %u",
                 a->depth, a->doorbell_every, signal_every, a->max_group_wqebbs, batch + a->max_group_wqebbs - 1);
   return 0;
 }
@@ -58,6 +61,6 @@ inline void clear_heads(gv_sq* q) {
   q->error_index = q->error_latch = 0;
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a queue pair in host memory: one mapping that holds rings, DBR, doorbell, CQE and gv_sq.
+#include "cuda/queue.h"
+
 #include <sys/mman.h>
 
 #include <cerrno>
 #include <cstring>
 #include <new>
 
-#include "cuda/queue.h"
 #include "gpuverbs/order.h"
 #include "layout.h"
 
@@ -25,7 +26,8 @@ void* map_pages(uint64_t bytes) {
 void clear(gv_qp* qp) {
   gv_sq* q = qp->sq;
   memset(reinterpret_cast<void*>(qp->ring), 0, static_cast<uint64_t>(qp->depth) * GV_WQEBB);
-  if (qp->receive_ring != 0) memset(reinterpret_cast<void*>(qp->receive_ring), 0, static_cast<uint64_t>(qp->receive_depth) * GV_RQ_STRIDE);
+  if (qp->receive_ring != 0)
+    memset(reinterpret_cast<void*>(qp->receive_ring), 0, static_cast<uint64_t>(qp->receive_depth) * GV_RQ_STRIDE);
   if (qp->cqe != 0) memset(reinterpret_cast<void*>(qp->cqe), kInvalidCqe, GV_CQE_SIZE);
   memset(reinterpret_cast<void*>(qp->dbr), 0, 8);
   memset(reinterpret_cast<void*>(qp->doorbell), 0, 8);
@@ -34,7 +36,7 @@ void clear(gv_qp* qp) {
   clear_heads(q);
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* error) {
   if (const int32_t bad = check_attributes(a, error)) return bad;
@@ -55,8 +57,9 @@ extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* erro
     const int saved = errno;
     delete qp;
     if (block != nullptr) munmap(block, bytes);
-    return fail(error, -ENOMEM, saved, "no memory for a queue of depth %u (%llu bytes): use a smaller depth or close queues",
-                a->depth, static_cast<unsigned long long>(bytes));
+    return fail(error, -ENOMEM, saved,
+                "no memory for a queue of depth %u (%llu bytes): use a smaller depth or close queues", a->depth,
+                static_cast<unsigned long long>(bytes));
   }
   const uint64_t at = reinterpret_cast<uint64_t>(block);
   qp->block = at;
@@ -126,7 +129,8 @@ extern "C" void gv_qp_destroy(gv_qp* qp) {
 }
 
 extern "C" int32_t gv_cq_create(uint32_t depth, uint64_t* ring, gv_error* error) {
-  if (!power_of_two(depth) || depth > (1u << 22)) return fail(error, -EINVAL, 0, "CQ depth %u: use a power of two up to 2^22", depth);
+  if (!power_of_two(depth) || depth > (1u << 22))
+    return fail(error, -EINVAL, 0, "CQ depth %u: use a power of two up to 2^22", depth);
   const uint64_t bytes = round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage);
   void* p = map_pages(bytes);
   if (p == nullptr) return fail(error, -ENOMEM, errno, "no memory for a CQ of depth %u", depth);

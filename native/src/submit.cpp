@@ -31,7 +31,7 @@ struct SubmitHere {
   }
 };
 
-}  // namespace
+} // namespace
 
 extern "C" int64_t gv_submit(gv_sq* q, const gv_request* requests, uint32_t count, uint32_t wqebbs) {
   const int64_t status = status_of_state(relaxed_load32(&q->state));
@@ -82,6 +82,7 @@ extern "C" int64_t gv_post_receive(gv_qp* qp, const gv_segment* segments, uint32
     unit[2] = unit[3] = 0;
   }
   qp->receive_posted = index + 1;
-  __atomic_store_n(reinterpret_cast<uint32_t*>(qp->dbr), be32(static_cast<uint32_t>(index + 1) & 0xffff), __ATOMIC_RELEASE);
+  __atomic_store_n(reinterpret_cast<uint32_t*>(qp->dbr), be32(static_cast<uint32_t>(index + 1) & 0xffff),
+                   __ATOMIC_RELEASE);
   return static_cast<int64_t>(index);
 }

@@ -45,19 +45,19 @@ inline int run(int argc, char** argv) {
   return ran > 0 && failed == 0 ? 0 : 1;
 }
 
-}  // namespace check
+} // namespace check
 
-#define TEST(name)                                             \
-  static void test_##name();                                   \
-  static check::Register register_##name(#name, test_##name);  \
+#define TEST(name)                                            \
+  static void test_##name();                                  \
+  static check::Register register_##name(#name, test_##name); \
   static void test_##name()
 
-#define CHECK(condition)                                                               \
-  do {                                                                                 \
-    if (!(condition)) {                                                                \
-      std::printf("  %s:%d: not so: %s\n", __FILE__, __LINE__, #condition);            \
-      check::failures()++;                                                             \
-    }                                                                                  \
+#define CHECK(condition)                                                    \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
+      std::printf("  %s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      check::failures()++;                                                  \
+    }                                                                       \
   } while (0)
 
 #endif

@@ -43,9 +43,15 @@ std::vector<uint8_t> bytes(const Record& r, const std::string& key) {
 }
 
 uint8_t op_of(const std::string& name) {
-  static const std::map<std::string, uint8_t> ops = {{"NOP", GV_OP_NOP}, {"WRITE", GV_OP_WRITE}, {"WRITE_IMM", GV_OP_WRITE_IMM},
-      {"WRITE_INLINE", GV_OP_WRITE_INLINE}, {"READ", GV_OP_READ}, {"SEND", GV_OP_SEND}, {"SEND_IMM", GV_OP_SEND_IMM},
-      {"COMPARE_SWAP", GV_OP_COMPARE_SWAP}, {"FETCH_ADD", GV_OP_FETCH_ADD}};
+  static const std::map<std::string, uint8_t> ops = {{"NOP", GV_OP_NOP},
+                                                     {"WRITE", GV_OP_WRITE},
+                                                     {"WRITE_IMM", GV_OP_WRITE_IMM},
+                                                     {"WRITE_INLINE", GV_OP_WRITE_INLINE},
+                                                     {"READ", GV_OP_READ},
+                                                     {"SEND", GV_OP_SEND},
+                                                     {"SEND_IMM", GV_OP_SEND_IMM},
+                                                     {"COMPARE_SWAP", GV_OP_COMPARE_SWAP},
+                                                     {"FETCH_ADD", GV_OP_FETCH_ADD}};
   return ops.at(name);
 }
 
@@ -55,7 +61,8 @@ std::vector<uint8_t> encode(const Record& r, gv_qp* qp, const std::vector<uint8_
   std::memset(&q, 0, sizeof q);
   q.op = op_of(r.at("op"));
   const uint64_t fm = number(r, "fm_ce_se");
-  q.flags = static_cast<uint8_t>((fm & 0x08 ? GV_FLAG_SIGNALED : 0) | (fm & 0x02 ? GV_FLAG_SOLICITED : 0) | (fm & 0x80 ? GV_FLAG_FENCE : 0));
+  q.flags = static_cast<uint8_t>((fm & 0x08 ? GV_FLAG_SIGNALED : 0) | (fm & 0x02 ? GV_FLAG_SOLICITED : 0) |
+                                 (fm & 0x80 ? GV_FLAG_FENCE : 0));
   q.segments = static_cast<uint8_t>(number(r, "segments"));
   q.wqebbs = static_cast<uint8_t>(number(r, "wqebbs"));
   q.immediate = static_cast<uint32_t>(number(r, "imm"));
@@ -67,7 +74,8 @@ std::vector<uint8_t> encode(const Record& r, gv_qp* qp, const std::vector<uint8_
   q.inline_address = reinterpret_cast<uint64_t>(data.data());
   for (int i = 0; i < q.segments; i++) {
     const std::string n = std::to_string(i);
-    q.segment[i] = {number(r, "address" + n), static_cast<uint32_t>(number(r, "length" + n)), static_cast<uint32_t>(number(r, "lkey" + n))};
+    q.segment[i] = {number(r, "address" + n), static_cast<uint32_t>(number(r, "length" + n)),
+                    static_cast<uint32_t>(number(r, "lkey" + n))};
   }
   qp->sq->qpn = static_cast<uint32_t>(number(r, "qpn"));
   const uint64_t index = number(r, "idx");
@@ -80,7 +88,7 @@ std::vector<uint8_t> encode(const Record& r, gv_qp* qp, const std::vector<uint8_
   return out;
 }
 
-}  // namespace
+} // namespace
 
 TEST(every_operation_encodes_to_the_golden_bytes) {
   gv_qp* qp = open_queue({"turn", GV_HANDOVER_TURN_CAS, GV_FENCE_SYSTEM, 1}, 64);
@@ -88,8 +96,9 @@ TEST(every_operation_encodes_to_the_golden_bytes) {
   for (const Record& r : records("wqe")) {
     const std::vector<uint8_t> data = bytes(r, "data");
     const bool same = encode(r, qp, data) == bytes(r, "bytes");
-    if (!same) std::printf("  differs: %s idx=%s segments=%s inline=%s\n", r.at("op").c_str(), r.at("idx").c_str(),
-                           r.count("segments") ? r.at("segments").c_str() : "", r.count("inline") ? r.at("inline").c_str() : "");
+    if (!same)
+      std::printf("  differs: %s idx=%s segments=%s inline=%s\n", r.at("op").c_str(), r.at("idx").c_str(),
+                  r.count("segments") ? r.at("segments").c_str() : "", r.count("inline") ? r.at("inline").c_str() : "");
     CHECK(same);
     seen[r.at("op")]++;
   }
@@ -136,7 +145,8 @@ TEST(receives_have_the_golden_bytes) {
     const uint32_t n = static_cast<uint32_t>(number(r, "segments"));
     for (uint32_t i = 0; i < n; i++) {
       const std::string k = std::to_string(i);
-      s[i] = {number(r, "address" + k), static_cast<uint32_t>(number(r, "length" + k)), static_cast<uint32_t>(number(r, "lkey" + k))};
+      s[i] = {number(r, "address" + k), static_cast<uint32_t>(number(r, "length" + k)),
+              static_cast<uint32_t>(number(r, "lkey" + k))};
     }
     CHECK(gv_post_receive(qp, s, n, 0) == 0);
     const std::vector<uint8_t> golden = bytes(r, "bytes");

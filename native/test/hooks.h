@@ -26,13 +26,14 @@ class Actor {
   static constexpr int kNowhere = -2;
 
   template <class F>
-  Actor(int stop_at, F body) : stop_at_(stop_at), thread_([this, body] {
-    current() = this;
-    body();
-    std::lock_guard<std::mutex> lock(mutex_);
-    finished_ = true;
-    changed_.notify_all();
-  }) {}
+  Actor(int stop_at, F body)
+      : stop_at_(stop_at), thread_([this, body] {
+          current() = this;
+          body();
+          std::lock_guard<std::mutex> lock(mutex_);
+          finished_ = true;
+          changed_.notify_all();
+        }) {}
 
   ~Actor() {
     release();
@@ -123,7 +124,7 @@ class Mutant {
   ~Mutant() { mutant() = nullptr; }
 };
 
-}  // namespace hooks
+} // namespace hooks
 
 extern "C" bool gv_step_hook(uint32_t step) {
   if (hooks::Actor* a = hooks::Actor::current()) a->at(static_cast<int>(step));

@@ -4,9 +4,9 @@
 #include "hooks.h"
 #include "nic.h"
 
+using gpuverbs::Step;
 using hooks::Actor;
 using hooks::Mutant;
-using gpuverbs::Step;
 
 namespace {
 
@@ -32,7 +32,9 @@ struct Bench {
     return gv_submit(qp->sq, &r, 1, 1);
   }
 
-  uint32_t dbr() const { return __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(qp->dbr) + 1, __ATOMIC_ACQUIRE)); }
+  uint32_t dbr() const {
+    return __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(qp->dbr) + 1, __ATOMIC_ACQUIRE));
+  }
   uint64_t ready_head() const { return __atomic_load_n(&qp->sq->ready_head, __ATOMIC_ACQUIRE); }
 };
 
@@ -132,11 +134,11 @@ bool wait_is_unbounded() {
   Actor a(Actor::kWrite, [&] { b.submit(1); });
   if (!a.settle()) return true;
   Actor s(Actor::kNowhere, [&] { second = b.submit(2); });
-  s.passes(Step::turn_load, 300);         // the first slow check takes the time
+  s.passes(Step::turn_load, 300); // the first slow check takes the time
   hooks::clock() += 2 * kTimeout;
-  s.passes(Step::turn_load, 100000);      // more than enough for the next one
+  s.passes(Step::turn_load, 100000); // more than enough for the next one
   const bool unbounded = !s.finished();
-  hooks::mutant() = nullptr;               // let a broken one out
+  hooks::mutant() = nullptr; // let a broken one out
   a.finish();
   s.finish();
   return unbounded || second != GV_TIMEOUT;
@@ -174,9 +176,11 @@ bool gap_is_silent() {
   return silent || second != GV_TIMEOUT;
 }
 
-}  // namespace
+} // namespace
 
-TEST(I1_a_wqe_is_written_before_any_index_that_covers_it) { detects("publish_before_write", garbage_under_the_doorbell); }
+TEST(I1_a_wqe_is_written_before_any_index_that_covers_it) {
+  detects("publish_before_write", garbage_under_the_doorbell);
+}
 
 TEST(I2_nobody_publishes_past_a_predecessor) { detects("no_turn", turn_is_jumped); }
 

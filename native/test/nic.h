@@ -21,7 +21,8 @@ class TestNic {
     if (__atomic_load_n(doorbell, __ATOMIC_ACQUIRE) == 0) return 0;
     if (__atomic_exchange_n(doorbell, 0, __ATOMIC_ACQ_REL) == 0) return 0;
     doorbells_++;
-    const uint32_t pi = __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(qp_->dbr) + 1, __ATOMIC_ACQUIRE)) & 0xffff;
+    const uint32_t pi =
+        __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(qp_->dbr) + 1, __ATOMIC_ACQUIRE)) & 0xffff;
     const auto n = static_cast<uint16_t>(pi - static_cast<uint32_t>(ci_));
     if (n > qp_->depth) {
       wrong("DBR " + std::to_string(pi) + " went back, or more than the ring ahead of " + std::to_string(ci_ & 0xffff));
@@ -86,7 +87,8 @@ class TestNic {
     const uint32_t size = (ds + 3) / 4;
     // Units are 16 bytes; a WQE of more than one block may wrap.
     const auto unit = [&](uint32_t k) {
-      return reinterpret_cast<const uint8_t*>(qp_->ring) + ((index * 64 + k * 16) & (static_cast<uint64_t>(qp_->depth) * 64 - 1));
+      return reinterpret_cast<const uint8_t*>(qp_->ring) +
+             ((index * 64 + k * 16) & (static_cast<uint64_t>(qp_->depth) * 64 - 1));
     };
     const uint64_t remote = wide(unit(1));
     for (uint32_t k = 2; k < ds; k++)

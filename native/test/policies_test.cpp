@@ -88,9 +88,10 @@ void threads_case(const Policy& p, int threads) {
   std::vector<std::thread> all;
   for (int t = 0; t < threads; t++)
     all.emplace_back([&, t] {
-      submit_ids(kWqes * t / threads, kWqes * (t + 1) / threads, run, refused, [&](std::vector<gv_request>& b, uint32_t blocks) {
-        return gv_submit(qp->sq, b.data(), static_cast<uint32_t>(b.size()), blocks);
-      });
+      submit_ids(kWqes * t / threads, kWqes * (t + 1) / threads, run, refused,
+                 [&](std::vector<gv_request>& b, uint32_t blocks) {
+                   return gv_submit(qp->sq, b.data(), static_cast<uint32_t>(b.size()), blocks);
+                 });
     });
   drain(qp, kWqes, nic, run);
   for (auto& t : all) t.join();
@@ -128,7 +129,7 @@ void lanes_case(const Policy& p, uint32_t lanes) {
   gv_qp_destroy(qp);
 }
 
-}  // namespace
+} // namespace
 
 TEST(one_thread_of_every_policy_loses_nothing) {
   for (const Policy& p : kPolicies) threads_case(p, 1);
@@ -147,7 +148,8 @@ TEST(lane_threads_of_every_shared_policy_lose_nothing) {
 TEST(one_lane_thread_serves_an_exclusive_queue) { lanes_case(kPolicies[10], 1); }
 
 TEST(a_batch_rings_a_turn_queue_once_and_a_classic_queue_once_a_group) {
-  for (const Policy& p : {Policy{"turn", GV_HANDOVER_TURN_CAS, GV_FENCE_SYSTEM, 256}, Policy{"classic", GV_HANDOVER_CLASSIC, GV_FENCE_SYSTEM, 1},
+  for (const Policy& p : {Policy{"turn", GV_HANDOVER_TURN_CAS, GV_FENCE_SYSTEM, 256},
+                          Policy{"classic", GV_HANDOVER_CLASSIC, GV_FENCE_SYSTEM, 1},
                           Policy{"exclusive", GV_HANDOVER_EXCLUSIVE, GV_FENCE_SYSTEM, 16}}) {
     gv_qp* qp = open_queue(p, 1024);
     std::vector<gv_request> b;
@@ -204,7 +206,8 @@ TEST(receives_are_posted_with_a_terminated_list) {
   CHECK(gv_post_receive(qp, &s, 1, 0) == 1);
   CHECK(gv_post_receive(qp, &s, 1, 0) == GV_FULL);
   CHECK(gv_post_receive(qp, &s, 1, 1) == 2);
-  const uint8_t expected[32] = {0, 0, 0, 100, 0xab, 0xcd, 0xef, 1, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0, 0, 0, 0, 0, 0, 1, 0};
+  const uint8_t expected[32] = {0,    0,    0,    100,  0xab, 0xcd, 0xef, 1, 0x11, 0x22, 0x33, 0x44,
+                                0x55, 0x66, 0x77, 0x88, 0,    0,    0,    0, 0,    0,    1,    0};
   CHECK(std::memcmp(reinterpret_cast<void*>(qp->receive_ring), expected, 32) == 0);
   CHECK(*reinterpret_cast<uint32_t*>(qp->dbr) == __builtin_bswap32(3));
   gv_qp_destroy(qp);

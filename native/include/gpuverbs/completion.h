@@ -64,7 +64,8 @@ GV_FN uint64_t refresh_completed(const Queue& q, uint64_t enough) {
     uint64_t next = index;
     if (opcode == kCqeRequestError) {
       /* RC finishes in order: everything before the one that failed has succeeded. */
-      latch_error<M>(q.sq, index, (relaxed_load32(reinterpret_cast<const uint32_t*>(q.cqe + (kCqeSyndrome & ~3u))) >> 24));
+      latch_error<M>(q.sq, index,
+                     (relaxed_load32(reinterpret_cast<const uint32_t*>(q.cqe + (kCqeSyndrome & ~3u))) >> 24));
     } else if (static_cast<int64_t>(index - enough) < 0) {
       next += wqe_size(q, index);
     }
@@ -77,10 +78,14 @@ GV_FN uint64_t refresh_completed(const Queue& q, uint64_t enough) {
 
 GV_FN int64_t status_of_state(uint32_t state) {
   switch (state) {
-    case GV_STATE_RTS: return GV_OK;
-    case GV_STATE_RESET: return GV_NOT_CONNECTED;
-    case GV_STATE_CLOSED: return GV_CLOSED;
-    default: return GV_QP_ERROR;
+    case GV_STATE_RTS:
+      return GV_OK;
+    case GV_STATE_RESET:
+      return GV_NOT_CONNECTED;
+    case GV_STATE_CLOSED:
+      return GV_CLOSED;
+    default:
+      return GV_QP_ERROR;
   }
 }
 
@@ -103,6 +108,6 @@ GV_FN int64_t poll_ticket(const Queue& q, uint64_t ticket) {
   return status_of_state(state);
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

@@ -33,7 +33,8 @@ class Sender {
   /* ---- thread scope: one request ---- */
 
   /* RDMA WRITE of `bytes` (0 .. 2^30) from registered local to remote memory. */
-  GV_FN_METHOD int64_t put(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes, uint32_t flags = 0) {
+  GV_FN_METHOD int64_t put(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
+                           uint32_t flags = 0) {
     return together(WriteRequest{q_, remote, local, rkey, lkey, bytes, flags, kRdmaWrite, 0});
   }
 
@@ -43,7 +44,8 @@ class Sender {
   }
 
   /* RDMA READ: the bytes are in local memory once the ticket is done (fetch_fence() makes them visible to this kernel). */
-  GV_FN_METHOD int64_t get(uint64_t local, uint32_t lkey, uint64_t remote, uint32_t rkey, uint32_t bytes, uint32_t flags = 0) {
+  GV_FN_METHOD int64_t get(uint64_t local, uint32_t lkey, uint64_t remote, uint32_t rkey, uint32_t bytes,
+                           uint32_t flags = 0) {
     return together(WriteRequest{q_, remote, local, rkey, lkey, bytes, flags, kRdmaRead, 0});
   }
 
@@ -53,43 +55,46 @@ class Sender {
   }
 
   /* remote += add; the old value lands in the 8 bytes at `local`, 8-byte aligned both. */
-  GV_FN_METHOD int64_t fetch_add(uint64_t remote, uint32_t rkey, uint64_t add, uint64_t local, uint32_t lkey, uint32_t flags = 0) {
+  GV_FN_METHOD int64_t fetch_add(uint64_t remote, uint32_t rkey, uint64_t add, uint64_t local, uint32_t lkey,
+                                 uint32_t flags = 0) {
     return together(AtomicRequest{q_, remote, local, rkey, lkey, add, 0, flags, kAtomicFa});
   }
 
-  GV_FN_METHOD int64_t compare_swap(uint64_t remote, uint32_t rkey, uint64_t compare, uint64_t swap, uint64_t local, uint32_t lkey,
-                                    uint32_t flags = 0) {
+  GV_FN_METHOD int64_t compare_swap(uint64_t remote, uint32_t rkey, uint64_t compare, uint64_t swap, uint64_t local,
+                                    uint32_t lkey, uint32_t flags = 0) {
     return together(AtomicRequest{q_, remote, local, rkey, lkey, swap, compare, flags, kAtomicCs});
   }
 
   /* A put, then a 64-bit add to a remote signal word, in this order at the receiver (RC). Returns the signal's ticket. */
-  GV_FN_METHOD int64_t put_signal(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes, uint64_t signal,
-                                  uint32_t signal_rkey, uint64_t add, uint64_t scratch, uint32_t scratch_lkey) {
+  GV_FN_METHOD int64_t put_signal(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
+                                  uint64_t signal, uint32_t signal_rkey, uint64_t add, uint64_t scratch,
+                                  uint32_t scratch_lkey) {
     const int64_t first = reserve_blocks(2);
     if (first < 0) return first;
     const uint64_t base = static_cast<uint64_t>(first);
     WriteRequest{q_, remote, local, rkey, lkey, bytes, 0, kRdmaWrite, 0}.template write<store_mode>(base);
-    AtomicRequest{q_, signal, scratch, signal_rkey, scratch_lkey, add, 0, GV_FLAG_SIGNALED, kAtomicFa}.template write<store_mode>(base + 1);
+    AtomicRequest{q_, signal, scratch, signal_rkey, scratch_lkey, add, 0, GV_FLAG_SIGNALED, kAtomicFa}
+        .template write<store_mode>(base + 1);
     const int64_t status = publish_blocks(base, base + 2);
     return status == GV_OK ? first + 1 : status;
   }
 
   /* ---- warp scope: the lanes of `mask`, each with its request, all on this queue ---- */
 
-  GV_FN_METHOD int64_t put_warp(uint32_t mask, uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
-                                uint32_t flags = 0) {
+  GV_FN_METHOD int64_t put_warp(uint32_t mask, uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey,
+                                uint32_t bytes, uint32_t flags = 0) {
     return warp(mask, WriteRequest{q_, remote, local, rkey, lkey, bytes, flags, kRdmaWrite, 0});
   }
 
-  GV_FN_METHOD int64_t fetch_add_warp(uint32_t mask, uint64_t remote, uint32_t rkey, uint64_t add, uint64_t local, uint32_t lkey,
-                                      uint32_t flags = 0) {
+  GV_FN_METHOD int64_t fetch_add_warp(uint32_t mask, uint64_t remote, uint32_t rkey, uint64_t add, uint64_t local,
+                                      uint32_t lkey, uint32_t flags = 0) {
     return warp(mask, AtomicRequest{q_, remote, local, rkey, lkey, add, 0, flags, kAtomicFa});
   }
 
   /* ---- block scope: every thread with its request; `shared` is one 64-bit word of shared memory ---- */
 
-  GV_FN_METHOD int64_t put_block(int64_t* shared, uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
-                                 uint32_t flags = 0) {
+  GV_FN_METHOD int64_t put_block(int64_t* shared, uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey,
+                                 uint32_t bytes, uint32_t flags = 0) {
     WriteRequest r{q_, remote, local, rkey, lkey, bytes, flags, kRdmaWrite, 0};
     return submit_block<H, M>(q_, shared, r);
   }
@@ -190,6 +195,6 @@ class Sender {
   Queue q_;
 };
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

@@ -115,7 +115,8 @@ GV_FN int64_t submit_warp(Queue& q, uint32_t mask, uint32_t blocks, Write write)
   const int64_t base = reserve_warp<H, M>(q, mask, total);
   if (base < 0) return base;
   write(static_cast<uint64_t>(base) + offset);
-  const int64_t status = publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), static_cast<uint64_t>(base) + total, true);
+  const int64_t status =
+      publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), static_cast<uint64_t>(base) + total, true);
   return status == GV_OK ? base + offset : status;
 }
 
@@ -127,7 +128,8 @@ GV_FN int64_t submit_warp_single(Queue& q, uint32_t mask, Write write) {
   const int64_t base = reserve_warp<H, M>(q, mask, total);
   if (base < 0) return base;
   write(static_cast<uint64_t>(base) + offset);
-  const int64_t status = publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), static_cast<uint64_t>(base) + total, true);
+  const int64_t status =
+      publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), static_cast<uint64_t>(base) + total, true);
   return status == GV_OK ? base + offset : status;
 }
 
@@ -168,6 +170,6 @@ GV_FN int64_t submit_block(Queue& q, int64_t* shared, Write write) {
   return status == GV_OK ? base + thread : status;
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

@@ -78,92 +78,91 @@ extern "C" uint64_t gv_test_now(void);
 #define GV_FENCE_acq_rel "acq_rel"
 #define GV_FENCE_sc "sc"
 
-#define GV_BY_MODE(name, before, ssem, sscope, dsem, dscope, after, ...)                              \
-  do {                                                                                                \
-    if (M == GV_FENCE_SYSTEM)                                                                         \
-      asm volatile("// gv:" #name "\n\t" before #ssem "." #sscope after __VA_ARGS__);                 \
-    else                                                                                              \
-      asm volatile("// gv:" #name "\n\t" before #dsem "." #dscope after __VA_ARGS__);                 \
+#define GV_BY_MODE(name, before, ssem, sscope, dsem, dscope, after, ...)              \
+  do {                                                                                \
+    if (M == GV_FENCE_SYSTEM)                                                         \
+      asm volatile("// gv:" #name "\n\t" before #ssem "." #sscope after __VA_ARGS__); \
+    else                                                                              \
+      asm volatile("// gv:" #name "\n\t" before #dsem "." #dscope after __VA_ARGS__); \
   } while (0)
 
-#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name() {                                                                          \
-    if (M == GV_FENCE_SYSTEM)                                                                         \
-      asm volatile("// gv:" #name "\n\tfence." GV_FENCE_##ssem "." #sscope ";" ::: "memory");         \
-    else                                                                                              \
-      asm volatile("// gv:" #name "\n\tfence." GV_FENCE_##dsem "." #dscope ";" ::: "memory");         \
+#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                     \
+  template <uint32_t M>                                                                       \
+  GV_FN void step_##name() {                                                                  \
+    if (M == GV_FENCE_SYSTEM)                                                                 \
+      asm volatile("// gv:" #name "\n\tfence." GV_FENCE_##ssem "." #sscope ";" ::: "memory"); \
+    else                                                                                      \
+      asm volatile("// gv:" #name "\n\tfence." GV_FENCE_##dsem "." #dscope ";" ::: "memory"); \
   }
-#define GV_DEFINE_load64(name, ssem, sscope, dsem, dscope)                                            \
-  template <uint32_t M>                                                                               \
-  GV_FN uint64_t step_##name(const uint64_t* p) {                                                     \
-    uint64_t v;                                                                                       \
-    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.b64 %0, [%1];",                      \
-               : "=l"(v) : "l"(p) : "memory");                                                        \
-    return v;                                                                                         \
+#define GV_DEFINE_load64(name, ssem, sscope, dsem, dscope)                                                       \
+  template <uint32_t M>                                                                                          \
+  GV_FN uint64_t step_##name(const uint64_t* p) {                                                                \
+    uint64_t v;                                                                                                  \
+    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.b64 %0, [%1];", : "=l"(v) : "l"(p) : "memory"); \
+    return v;                                                                                                    \
   }
-#define GV_DEFINE_load32(name, ssem, sscope, dsem, dscope)                                            \
-  template <uint32_t M>                                                                               \
-  GV_FN uint32_t step_##name(const uint32_t* p) {                                                     \
-    uint32_t v;                                                                                       \
-    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.b32 %0, [%1];",                      \
-               : "=r"(v) : "l"(p) : "memory");                                                        \
-    return v;                                                                                         \
+#define GV_DEFINE_load32(name, ssem, sscope, dsem, dscope)                                                       \
+  template <uint32_t M>                                                                                          \
+  GV_FN uint32_t step_##name(const uint32_t* p) {                                                                \
+    uint32_t v;                                                                                                  \
+    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.b32 %0, [%1];", : "=r"(v) : "l"(p) : "memory"); \
+    return v;                                                                                                    \
   }
-#define GV_DEFINE_pair64(name, ssem, sscope, dsem, dscope)                                            \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(const uint64_t* p, uint64_t* first, uint64_t* second) {                      \
-    uint64_t a, b;                                                                                    \
-    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.v2.b64 {%0, %1}, [%2];",             \
-               : "=l"(a), "=l"(b) : "l"(p) : "memory");                                               \
-    *first = a;                                                                                       \
-    *second = b;                                                                                      \
+#define GV_DEFINE_pair64(name, ssem, sscope, dsem, dscope)                                \
+  template <uint32_t M>                                                                   \
+  GV_FN void step_##name(const uint64_t* p, uint64_t* first, uint64_t* second) {          \
+    uint64_t a, b;                                                                        \
+    GV_BY_MODE(name, "ld.", ssem, sscope, dsem, dscope, ".global.v2.b64 {%0, %1}, [%2];", \
+               : "=l"(a), "=l"(b)                                                         \
+               : "l"(p)                                                                   \
+               : "memory");                                                               \
+    *first = a;                                                                           \
+    *second = b;                                                                          \
   }
-#define GV_DEFINE_store64(name, ssem, sscope, dsem, dscope)                                           \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
-    GV_BY_MODE(name, "st.", ssem, sscope, dsem, dscope, ".global.b64 [%0], %1;",                      \
-               ::"l"(p), "l"(v) : "memory");                                                          \
+#define GV_DEFINE_store64(name, ssem, sscope, dsem, dscope)                                                    \
+  template <uint32_t M>                                                                                        \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                            \
+    GV_BY_MODE(name, "st.", ssem, sscope, dsem, dscope, ".global.b64 [%0], %1;", ::"l"(p), "l"(v) : "memory"); \
   }
-#define GV_DEFINE_store32(name, ssem, sscope, dsem, dscope)                                           \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                   \
-    GV_BY_MODE(name, "st.", ssem, sscope, dsem, dscope, ".global.b32 [%0], %1;",                      \
-               ::"l"(p), "r"(v) : "memory");                                                          \
+#define GV_DEFINE_store32(name, ssem, sscope, dsem, dscope)                                                    \
+  template <uint32_t M>                                                                                        \
+  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                            \
+    GV_BY_MODE(name, "st.", ssem, sscope, dsem, dscope, ".global.b32 [%0], %1;", ::"l"(p), "r"(v) : "memory"); \
   }
-#define GV_DEFINE_mmio64(name, ssem, sscope, dsem, dscope)                                            \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
-    GV_BY_MODE(name, "st.mmio.", ssem, sscope, dsem, dscope, ".global.b64 [%0], %1;",                 \
-               ::"l"(p), "l"(v) : "memory");                                                          \
+#define GV_DEFINE_mmio64(name, ssem, sscope, dsem, dscope)                                                          \
+  template <uint32_t M>                                                                                             \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                                 \
+    GV_BY_MODE(name, "st.mmio.", ssem, sscope, dsem, dscope, ".global.b64 [%0], %1;", ::"l"(p), "l"(v) : "memory"); \
   }
-#define GV_DEFINE_cas64(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN uint64_t step_##name(uint64_t* p, uint64_t expected, uint64_t desired) {                      \
-    uint64_t old;                                                                                     \
-    GV_BY_MODE(name, "atom.", ssem, sscope, dsem, dscope, ".global.cas.b64 %0, [%1], %2, %3;",        \
-               : "=l"(old) : "l"(p), "l"(expected), "l"(desired) : "memory");                         \
-    return old;                                                                                       \
+#define GV_DEFINE_cas64(name, ssem, sscope, dsem, dscope)                                      \
+  template <uint32_t M>                                                                        \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t expected, uint64_t desired) {               \
+    uint64_t old;                                                                              \
+    GV_BY_MODE(name, "atom.", ssem, sscope, dsem, dscope, ".global.cas.b64 %0, [%1], %2, %3;", \
+               : "=l"(old)                                                                     \
+               : "l"(p), "l"(expected), "l"(desired)                                           \
+               : "memory");                                                                    \
+    return old;                                                                                \
   }
-#define GV_DEFINE_add64(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN uint64_t step_##name(uint64_t* p, uint64_t v) {                                               \
-    uint64_t old;                                                                                     \
-    GV_BY_MODE(name, "atom.", ssem, sscope, dsem, dscope, ".global.add.u64 %0, [%1], %2;",            \
-               : "=l"(old) : "l"(p), "l"(v) : "memory");                                              \
-    return old;                                                                                       \
+#define GV_DEFINE_add64(name, ssem, sscope, dsem, dscope)                                  \
+  template <uint32_t M>                                                                    \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t v) {                                    \
+    uint64_t old;                                                                          \
+    GV_BY_MODE(name, "atom.", ssem, sscope, dsem, dscope, ".global.add.u64 %0, [%1], %2;", \
+               : "=l"(old)                                                                 \
+               : "l"(p), "l"(v)                                                            \
+               : "memory");                                                                \
+    return old;                                                                            \
   }
-#define GV_DEFINE_red64(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
-    GV_BY_MODE(name, "red.", ssem, sscope, dsem, dscope, ".global.add.u64 [%0], %1;",                 \
-               ::"l"(p), "l"(v) : "memory");                                                          \
+#define GV_DEFINE_red64(name, ssem, sscope, dsem, dscope)                                                           \
+  template <uint32_t M>                                                                                             \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                                 \
+    GV_BY_MODE(name, "red.", ssem, sscope, dsem, dscope, ".global.add.u64 [%0], %1;", ::"l"(p), "l"(v) : "memory"); \
   }
-#define GV_DEFINE_redxor32(name, ssem, sscope, dsem, dscope)                                          \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                   \
-    GV_BY_MODE(name, "red.", ssem, sscope, dsem, dscope, ".global.xor.b32 [%0], %1;",                 \
-               ::"l"(p), "r"(v) : "memory");                                                          \
+#define GV_DEFINE_redxor32(name, ssem, sscope, dsem, dscope)                                                        \
+  template <uint32_t M>                                                                                             \
+  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                                 \
+    GV_BY_MODE(name, "red.", ssem, sscope, dsem, dscope, ".global.xor.b32 [%0], %1;", ::"l"(p), "r"(v) : "memory"); \
   }
 
 #else /* host */
@@ -189,61 +188,60 @@ extern "C" uint64_t gv_test_now(void);
 #define GV_FENCE_acq_rel __ATOMIC_ACQ_REL
 #define GV_FENCE_sc __ATOMIC_SEQ_CST
 
-#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name() {                                                                          \
-    if (GV_HOOK(name)) GV_HOST_FENCE(M == GV_FENCE_SYSTEM ? GV_FENCE_##ssem : GV_FENCE_##dsem);       \
+#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                       \
+  template <uint32_t M>                                                                         \
+  GV_FN void step_##name() {                                                                    \
+    if (GV_HOOK(name)) GV_HOST_FENCE(M == GV_FENCE_SYSTEM ? GV_FENCE_##ssem : GV_FENCE_##dsem); \
   }
-#define GV_DEFINE_load(name, type, ssem, dsem)                                                        \
-  template <uint32_t M>                                                                               \
-  GV_FN type step_##name(const type* p) {                                                             \
-    (void)GV_HOOK(name);                                                                              \
-    return M == GV_FENCE_SYSTEM ? __atomic_load_n(p, GV_LOAD_##ssem)                                  \
-                                : __atomic_load_n(p, GV_LOAD_##dsem);                                 \
+#define GV_DEFINE_load(name, type, ssem, dsem)                                                             \
+  template <uint32_t M>                                                                                    \
+  GV_FN type step_##name(const type* p) {                                                                  \
+    (void)GV_HOOK(name);                                                                                   \
+    return M == GV_FENCE_SYSTEM ? __atomic_load_n(p, GV_LOAD_##ssem) : __atomic_load_n(p, GV_LOAD_##dsem); \
   }
-#define GV_DEFINE_store(name, type, ssem, dsem)                                                       \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(type* p, type v) {                                                           \
-    if (!GV_HOOK(name)) return;                                                                       \
-    if (M == GV_FENCE_SYSTEM)                                                                         \
-      __atomic_store_n(p, v, GV_STORE_##ssem);                                                        \
-    else                                                                                              \
-      __atomic_store_n(p, v, GV_STORE_##dsem);                                                        \
+#define GV_DEFINE_store(name, type, ssem, dsem) \
+  template <uint32_t M>                         \
+  GV_FN void step_##name(type* p, type v) {     \
+    if (!GV_HOOK(name)) return;                 \
+    if (M == GV_FENCE_SYSTEM)                   \
+      __atomic_store_n(p, v, GV_STORE_##ssem);  \
+    else                                        \
+      __atomic_store_n(p, v, GV_STORE_##dsem);  \
   }
 #define GV_DEFINE_load64(name, ssem, sscope, dsem, dscope) GV_DEFINE_load(name, uint64_t, ssem, dsem)
 #define GV_DEFINE_load32(name, ssem, sscope, dsem, dscope) GV_DEFINE_load(name, uint32_t, ssem, dsem)
-#define GV_DEFINE_pair64(name, ssem, sscope, dsem, dscope)                                            \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(const uint64_t* p, uint64_t* first, uint64_t* second) {                      \
-    (void)GV_HOOK(name);                                                                              \
-    *first = __atomic_load_n(p, M == GV_FENCE_SYSTEM ? GV_LOAD_##ssem : GV_LOAD_##dsem);              \
-    *second = __atomic_load_n(p + 1, M == GV_FENCE_SYSTEM ? GV_LOAD_##ssem : GV_LOAD_##dsem);         \
+#define GV_DEFINE_pair64(name, ssem, sscope, dsem, dscope)                                    \
+  template <uint32_t M>                                                                       \
+  GV_FN void step_##name(const uint64_t* p, uint64_t* first, uint64_t* second) {              \
+    (void)GV_HOOK(name);                                                                      \
+    *first = __atomic_load_n(p, M == GV_FENCE_SYSTEM ? GV_LOAD_##ssem : GV_LOAD_##dsem);      \
+    *second = __atomic_load_n(p + 1, M == GV_FENCE_SYSTEM ? GV_LOAD_##ssem : GV_LOAD_##dsem); \
   }
 #define GV_DEFINE_store64(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint64_t, ssem, dsem)
 #define GV_DEFINE_store32(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint32_t, ssem, dsem)
 #define GV_DEFINE_mmio64(name, ssem, sscope, dsem, dscope) GV_DEFINE_store(name, uint64_t, release, release)
-#define GV_DEFINE_cas64(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN uint64_t step_##name(uint64_t* p, uint64_t expected, uint64_t desired) {                      \
-    (void)GV_HOOK(name);                                                                              \
-    __atomic_compare_exchange_n(p, &expected, desired, false, GV_RMW_##ssem, GV_LOAD_relaxed);        \
-    return expected;                                                                                  \
+#define GV_DEFINE_cas64(name, ssem, sscope, dsem, dscope)                                      \
+  template <uint32_t M>                                                                        \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t expected, uint64_t desired) {               \
+    (void)GV_HOOK(name);                                                                       \
+    __atomic_compare_exchange_n(p, &expected, desired, false, GV_RMW_##ssem, GV_LOAD_relaxed); \
+    return expected;                                                                           \
   }
-#define GV_DEFINE_add64(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN uint64_t step_##name(uint64_t* p, uint64_t v) {                                               \
-    (void)GV_HOOK(name);                                                                              \
-    return __atomic_fetch_add(p, v, GV_RMW_##ssem);                                                   \
+#define GV_DEFINE_add64(name, ssem, sscope, dsem, dscope) \
+  template <uint32_t M>                                   \
+  GV_FN uint64_t step_##name(uint64_t* p, uint64_t v) {   \
+    (void)GV_HOOK(name);                                  \
+    return __atomic_fetch_add(p, v, GV_RMW_##ssem);       \
   }
-#define GV_DEFINE_red64(name, ssem, sscope, dsem, dscope)                                             \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(uint64_t* p, uint64_t v) {                                                   \
-    if (GV_HOOK(name)) __atomic_fetch_add(p, v, GV_RMW_##ssem);                                       \
+#define GV_DEFINE_red64(name, ssem, sscope, dsem, dscope)       \
+  template <uint32_t M>                                         \
+  GV_FN void step_##name(uint64_t* p, uint64_t v) {             \
+    if (GV_HOOK(name)) __atomic_fetch_add(p, v, GV_RMW_##ssem); \
   }
-#define GV_DEFINE_redxor32(name, ssem, sscope, dsem, dscope)                                          \
-  template <uint32_t M>                                                                               \
-  GV_FN void step_##name(uint32_t* p, uint32_t v) {                                                   \
-    if (GV_HOOK(name)) __atomic_fetch_xor(p, v, GV_RMW_##ssem);                                       \
+#define GV_DEFINE_redxor32(name, ssem, sscope, dsem, dscope)    \
+  template <uint32_t M>                                         \
+  GV_FN void step_##name(uint32_t* p, uint32_t v) {             \
+    if (GV_HOOK(name)) __atomic_fetch_xor(p, v, GV_RMW_##ssem); \
   }
 #endif
 
@@ -312,8 +310,7 @@ GV_FN void count64(uint64_t* p, uint64_t v) {
 GV_FN bool swap_state(uint32_t* p, uint32_t from, uint32_t to) {
 #if GV_ON_DEVICE
   uint32_t old;
-  asm volatile("atom.acq_rel.sys.global.cas.b32 %0, [%1], %2, %3;"
-               : "=r"(old) : "l"(p), "r"(from), "r"(to) : "memory");
+  asm volatile("atom.acq_rel.sys.global.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(from), "r"(to) : "memory");
   return old == from;
 #else
   return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -345,6 +342,6 @@ GV_FN uint32_t be32(uint32_t v) {
 #endif
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

@@ -48,13 +48,13 @@ typedef signed long long int64_t;
 #define GV_FLAG_FENCE 0x04
 
 /* Hand-over: how a submitter passes the right to publish on to its successor. */
-#define GV_HANDOVER_CLASSIC 0         /* CAS chain on ready_head, doorbell under a lock */
-#define GV_HANDOVER_TURN_CAS 1        /* ready_head is the lock, passed on by one CAS */
-#define GV_HANDOVER_TURN_LDST 2       /* ready_head is the lock, passed on by ld.acquire / st.release */
-#define GV_HANDOVER_BITMAP 3          /* one ready bit a slot, the winner scans and rings */
-#define GV_HANDOVER_EXCLUSIVE 4       /* one submitter by contract */
-#define GV_HANDOVER_UNCHECKED_NOLOCK 5       /* unsound: CLASSIC that rings without the lock */
-#define GV_HANDOVER_UNCHECKED_RELAXED 6      /* unsound from three submitters: TURN with relaxed load and store */
+#define GV_HANDOVER_CLASSIC 0           /* CAS chain on ready_head, doorbell under a lock */
+#define GV_HANDOVER_TURN_CAS 1          /* ready_head is the lock, passed on by one CAS */
+#define GV_HANDOVER_TURN_LDST 2         /* ready_head is the lock, passed on by ld.acquire / st.release */
+#define GV_HANDOVER_BITMAP 3            /* one ready bit a slot, the winner scans and rings */
+#define GV_HANDOVER_EXCLUSIVE 4         /* one submitter by contract */
+#define GV_HANDOVER_UNCHECKED_NOLOCK 5  /* unsound: CLASSIC that rings without the lock */
+#define GV_HANDOVER_UNCHECKED_RELAXED 6 /* unsound from three submitters: TURN with relaxed load and store */
 
 /* Fence modes. */
 #define GV_FENCE_SYSTEM 0
@@ -87,8 +87,8 @@ typedef struct gv_segment {
 typedef struct gv_request {
   uint8_t op;
   uint8_t flags;
-  uint8_t segments;  /* 0..GV_MAX_SEGMENTS */
-  uint8_t wqebbs;    /* size of the WQE in basic blocks, set when the request is built */
+  uint8_t segments; /* 0..GV_MAX_SEGMENTS */
+  uint8_t wqebbs;   /* size of the WQE in basic blocks, set when the request is built */
   uint32_t immediate;
   uint64_t remote_address;
   uint32_t rkey;
@@ -105,49 +105,49 @@ typedef struct gv_request {
  */
 typedef struct gv_sq {
   /* line 0: constants. Written at create, connect and reset, when nobody submits. */
-  uint64_t ring;          /* address of WQEBB 0 */
-  uint64_t cqe;           /* collapsed: the one CQE; full: 0 (the consumer advances `completed`) */
-  uint64_t dbr;           /* address of the doorbell record: be32 {receive, send} */
-  uint64_t doorbell;      /* address of the 64-bit doorbell register */
-  uint64_t host_control;  /* address of a word in host memory: non-zero once the host has closed the queue */
-  uint64_t bitmap;        /* BITMAP: depth/32 words */
-  uint32_t qpn;           /* 24 bits */
-  uint32_t depth;         /* WQEBBs, a power of two */
-  uint32_t handover;      /* GV_HANDOVER_* */
-  uint32_t fence_mode;    /* GV_FENCE_* */
-  uint32_t doorbell_every; /* requests; a power of two; 1: always */
-  uint32_t signal_every;  /* slots; a power of two, <= depth/4 */
+  uint64_t ring;              /* address of WQEBB 0 */
+  uint64_t cqe;               /* collapsed: the one CQE; full: 0 (the consumer advances `completed`) */
+  uint64_t dbr;               /* address of the doorbell record: be32 {receive, send} */
+  uint64_t doorbell;          /* address of the 64-bit doorbell register */
+  uint64_t host_control;      /* address of a word in host memory: non-zero once the host has closed the queue */
+  uint64_t bitmap;            /* BITMAP: depth/32 words */
+  uint32_t qpn;               /* 24 bits */
+  uint32_t depth;             /* WQEBBs, a power of two */
+  uint32_t handover;          /* GV_HANDOVER_* */
+  uint32_t fence_mode;        /* GV_FENCE_* */
+  uint32_t doorbell_every;    /* requests; a power of two; 1: always */
+  uint32_t signal_every;      /* slots; a power of two, <= depth/4 */
   uint64_t submit_timeout_ns; /* a submitter that waits longer than this sets the queue's ERROR */
-  uint64_t trace;         /* reserved, 0 */
+  uint64_t trace;             /* reserved, 0 */
   uint64_t pad0[5];
 
   /* line 1: the two heads, read together by whoever waits for its turn. */
-  uint64_t resv_head;     /* slots handed out */
-  uint64_t ready_head;    /* slots whose WQEs are complete */
+  uint64_t resv_head;  /* slots handed out */
+  uint64_t ready_head; /* slots whose WQEs are complete */
   uint64_t pad1[14];
 
   /* line 2: who rings. */
-  uint64_t post_lock;     /* CLASSIC: 0 free, 1 held */
-  uint64_t posted;        /* producer index last written to the DBR; BITMAP: posted << 24 | announcements */
+  uint64_t post_lock; /* CLASSIC: 0 free, 1 held */
+  uint64_t posted;    /* producer index last written to the DBR; BITMAP: posted << 24 | announcements */
   uint64_t pad2[14];
 
   /* line 3: what the NIC has finished. */
-  uint64_t completed;     /* slots finished, a cache of the CQE's 16-bit counter widened to 64 bits */
+  uint64_t completed; /* slots finished, a cache of the CQE's 16-bit counter widened to 64 bits */
   uint64_t pad3[15];
 
   /* line 4: state and the first error. */
-  uint32_t state;         /* GV_STATE_* */
+  uint32_t state;          /* GV_STATE_* */
   uint32_t error_syndrome; /* mlx5 syndrome of the first error CQE; 0 none */
-  uint64_t error_index;   /* WQE index of the first error CQE */
-  uint64_t error_latch;   /* 0; 1 once somebody has the right to write the two words above; 2 once they are written */
+  uint64_t error_index;    /* WQE index of the first error CQE */
+  uint64_t error_latch;    /* 0; 1 once somebody has the right to write the two words above; 2 once they are written */
   uint64_t pad4[13];
 
   /* line 5: counters for the user, written by submitters, relaxed. */
-  uint64_t doorbells;     /* doorbells rung */
-  uint64_t full;          /* times that a submit found no room */
-  uint64_t stalls;        /* spins that reached the slow path (yield, host word) */
-  uint64_t scans;         /* BITMAP: scan rounds */
-  uint64_t owner;         /* EXCLUSIVE, debug builds: the submitter that is inside */
+  uint64_t doorbells; /* doorbells rung */
+  uint64_t full;      /* times that a submit found no room */
+  uint64_t stalls;    /* spins that reached the slow path (yield, host word) */
+  uint64_t scans;     /* BITMAP: scan rounds */
+  uint64_t owner;     /* EXCLUSIVE, debug builds: the submitter that is inside */
   uint64_t pad5[11];
 } gv_sq;
 

@@ -131,8 +131,7 @@ GV_FN void ring(const Queue& q, uint64_t pi) {
   step_ring_release<M>();
   step_dbr_store<M>(q.dbr, be32(low));
   step_dbr_release<M>();
-  step_doorbell_store<M>(q.doorbell,
-                         static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(q.qpn_word) << 32));
+  step_doorbell_store<M>(q.doorbell, static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(q.qpn_word) << 32));
   count64(&q.sq->doorbells, 1);
 }
 
@@ -155,7 +154,8 @@ GV_FN int64_t publish_classic(const Queue& q, uint64_t base, uint64_t next, bool
   }
   step_turn_acquire<M>();
   /* The tail rule: whoever finds nobody behind it rings; otherwise a successor will ask the same question later. */
-  if (!crosses_border(q, base, next) && (relaxed_load64(&q.sq->resv_head) != next || GV_MUTANT(no_tail_rule))) return GV_OK;
+  if (!crosses_border(q, base, next) && (relaxed_load64(&q.sq->resv_head) != next || GV_MUTANT(no_tail_rule)))
+    return GV_OK;
   if (!locked) {
     ring<M>(q, next);
     return GV_OK;
@@ -216,7 +216,8 @@ GV_FN int64_t publish_turn_ldst(const Queue& q, uint64_t base, uint64_t next) {
     const int64_t status = keep_waiting(q, w, state);
     if (status != GV_OK) return give_up(q, status);
   }
-  if (crosses_border(q, base, next) || (relaxed_load64(&q.sq->resv_head) == next && !GV_MUTANT(no_tail_rule))) ring<M>(q, next);
+  if (crosses_border(q, base, next) || (relaxed_load64(&q.sq->resv_head) == next && !GV_MUTANT(no_tail_rule)))
+    ring<M>(q, next);
   step_turn_store_release<M>(&q.sq->ready_head, next);
   return GV_OK;
 }
@@ -314,7 +315,8 @@ GV_FN uint64_t scan_ready(const Queue& q, uint64_t from) {
 
 /* The posted index, 40 bits wide in the word, by its distance from an index that is at most a ring away. */
 GV_FN uint64_t widen_posted(uint64_t word, uint64_t near) {
-  const int64_t distance = static_cast<int64_t>(((word >> kAnnouncementBits) - near) << kAnnouncementBits) >> kAnnouncementBits;
+  const int64_t distance =
+      static_cast<int64_t>(((word >> kAnnouncementBits) - near) << kAnnouncementBits) >> kAnnouncementBits;
   return near + static_cast<uint64_t>(distance);
 }
 
@@ -360,6 +362,6 @@ GV_FN int64_t publish(const Queue& q, uint64_t base, uint64_t next, bool tail) {
   return publish_exclusive<M>(q, base, next, tail);
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

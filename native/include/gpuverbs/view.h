@@ -20,7 +20,7 @@ struct Queue {
   uint32_t* bitmap;
   uint32_t depth;
   uint32_t unit_mask; /* 16-byte units in the ring, less one */
-  uint32_t qpn_word; /* be32(QP number << 8), as control segments and doorbells have it */
+  uint32_t qpn_word;  /* be32(QP number << 8), as control segments and doorbells have it */
   uint32_t doorbell_every;
   uint32_t signal_every;
   uint64_t completed; /* slots known to be finished, and acquired */
@@ -68,6 +68,6 @@ GV_FN Queue view_of(gv_sq* q) {
   return v;
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

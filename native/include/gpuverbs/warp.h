@@ -48,7 +48,8 @@ GV_FN void sync_lanes(uint32_t mask) { asm volatile("bar.warp.sync %0;" ::"r"(ma
 GV_FN uint32_t ballot(uint32_t mask, bool predicate) {
   uint32_t r;
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %1, 0;\n\tvote.sync.ballot.b32 %0, p, %2;\n\t}"
-               : "=r"(r) : "r"(static_cast<uint32_t>(predicate)), "r"(mask));
+               : "=r"(r)
+               : "r"(static_cast<uint32_t>(predicate)), "r"(mask));
   return r;
 }
 
@@ -115,6 +116,6 @@ GV_FN uint32_t block_id_x() {
 
 GV_FN void sync_block() { asm volatile("bar.sync 0;" ::: "memory"); }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

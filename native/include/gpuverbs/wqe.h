@@ -42,8 +42,8 @@ GV_FN void put_unit(const Queue& q, uint64_t index, uint32_t unit, uint32_t a, u
 #if GV_ON_DEVICE
   /* In GPU memory the ring need not stay in L1; to host memory plain stores merge into 64-byte writes. */
   if (M == GV_FENCE_DEVICE)
-    asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1, %2, %3, %4};"
-                 ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+    asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d)
+                 : "memory");
   else
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 #else
@@ -53,7 +53,8 @@ GV_FN void put_unit(const Queue& q, uint64_t index, uint32_t unit, uint32_t a, u
 }
 
 template <uint32_t M>
-GV_FN void put_control(const Queue& q, uint64_t index, uint32_t opcode, uint32_t units, uint32_t fm_ce_se, uint32_t imm) {
+GV_FN void put_control(const Queue& q, uint64_t index, uint32_t opcode, uint32_t units, uint32_t fm_ce_se,
+                       uint32_t imm) {
   put_unit<M>(q, index, 0, be32(((static_cast<uint32_t>(index) & 0xffff) << 8) | opcode), q.qpn_word | (units << 24),
               be32(fm_ce_se), be32(imm));
 }
@@ -102,14 +103,22 @@ GV_FN uint32_t put_inline(const Queue& q, uint64_t index, uint32_t unit, const u
 GV_FN uint32_t opcode_of(uint32_t op) {
   switch (op) {
     case GV_OP_WRITE:
-    case GV_OP_WRITE_INLINE: return kRdmaWrite;
-    case GV_OP_WRITE_IMM: return kRdmaWriteImm;
-    case GV_OP_READ: return kRdmaRead;
-    case GV_OP_SEND: return kSend;
-    case GV_OP_SEND_IMM: return kSendImm;
-    case GV_OP_COMPARE_SWAP: return kAtomicCs;
-    case GV_OP_FETCH_ADD: return kAtomicFa;
-    default: return kNop;
+    case GV_OP_WRITE_INLINE:
+      return kRdmaWrite;
+    case GV_OP_WRITE_IMM:
+      return kRdmaWriteImm;
+    case GV_OP_READ:
+      return kRdmaRead;
+    case GV_OP_SEND:
+      return kSend;
+    case GV_OP_SEND_IMM:
+      return kSendImm;
+    case GV_OP_COMPARE_SWAP:
+      return kAtomicCs;
+    case GV_OP_FETCH_ADD:
+      return kAtomicFa;
+    default:
+      return kNop;
   }
 }
 
@@ -124,28 +133,32 @@ template <uint32_t M>
 GV_FN void write_wqe(const Queue& q, uint64_t index, const gv_request* request) {
   const uint32_t op = request->op;
   uint32_t unit = 1;
-  if (op != GV_OP_NOP && op != GV_OP_SEND && op != GV_OP_SEND_IMM) put_remote<M>(q, index, unit++, request->remote_address, request->rkey);
+  if (op != GV_OP_NOP && op != GV_OP_SEND && op != GV_OP_SEND_IMM)
+    put_remote<M>(q, index, unit++, request->remote_address, request->rkey);
   if (op == GV_OP_COMPARE_SWAP)
     put_atomic<M>(q, index, unit++, request->swap_or_add, request->compare);
   else if (op == GV_OP_FETCH_ADD)
     put_atomic<M>(q, index, unit++, request->swap_or_add, 0);
   if (op == GV_OP_WRITE_INLINE) {
     if (request->inline_length != 0)
-      unit += put_inline<M>(q, index, unit, reinterpret_cast<const uint8_t*>(request->inline_address), request->inline_length);
+      unit += put_inline<M>(q, index, unit, reinterpret_cast<const uint8_t*>(request->inline_address),
+                            request->inline_length);
   } else {
     /* A byte count of zero means 2^31 to the NIC: an empty segment is left out. */
     const uint32_t n = request->segments;
     for (uint32_t i = 0; i < n; i++)
       if (request->segment[i].length != 0)
-        put_data<M>(q, index, unit++, request->segment[i].length, request->segment[i].lkey, request->segment[i].address);
+        put_data<M>(q, index, unit++, request->segment[i].length, request->segment[i].lkey,
+                    request->segment[i].address);
   }
-  const bool signaled = (request->flags & GV_FLAG_SIGNALED) != 0 || covers_signal_slot(index, request->wqebbs, q.signal_every);
+  const bool signaled =
+      (request->flags & GV_FLAG_SIGNALED) != 0 || covers_signal_slot(index, request->wqebbs, q.signal_every);
   const uint32_t fm_ce_se = (signaled ? kCqUpdate : 0) | (request->flags & GV_FLAG_SOLICITED ? kSolicited : 0) |
                             (request->flags & GV_FLAG_FENCE ? kFence : 0);
   const bool immediate = op == GV_OP_WRITE_IMM || op == GV_OP_SEND_IMM;
   put_control<M>(q, index, opcode_of(op), unit, fm_ce_se, immediate ? request->immediate : 0);
 }
 
-}  // namespace gpuverbs
+} // namespace gpuverbs
 
 #endif

@@ -19,16 +19,16 @@ namespace {
 using Program = void*;
 using NvrtcResult = int;
 
-#define GV_NVRTC_FUNCTIONS(X)                                                                                     \
-  X(GetErrorString, nvrtcGetErrorString, const char*, (NvrtcResult))                                              \
-  X(Version, nvrtcVersion, NvrtcResult, (int*, int*))                                                             \
-  X(CreateProgram, nvrtcCreateProgram, NvrtcResult,                                                               \
-    (Program*, const char*, const char*, int, const char* const*, const char* const*))                            \
-  X(DestroyProgram, nvrtcDestroyProgram, NvrtcResult, (Program*))                                                 \
-  X(CompileProgram, nvrtcCompileProgram, NvrtcResult, (Program, int, const char* const*))                         \
-  X(GetCubinSize, nvrtcGetCUBINSize, NvrtcResult, (Program, size_t*))                                             \
-  X(GetCubin, nvrtcGetCUBIN, NvrtcResult, (Program, char*))                                                       \
-  X(GetLogSize, nvrtcGetProgramLogSize, NvrtcResult, (Program, size_t*))                                          \
+#define GV_NVRTC_FUNCTIONS(X)                                                             \
+  X(GetErrorString, nvrtcGetErrorString, const char*, (NvrtcResult))                      \
+  X(Version, nvrtcVersion, NvrtcResult, (int*, int*))                                     \
+  X(CreateProgram, nvrtcCreateProgram, NvrtcResult,                                       \
+    (Program*, const char*, const char*, int, const char* const*, const char* const*))    \
+  X(DestroyProgram, nvrtcDestroyProgram, NvrtcResult, (Program*))                         \
+  X(CompileProgram, nvrtcCompileProgram, NvrtcResult, (Program, int, const char* const*)) \
+  X(GetCubinSize, nvrtcGetCUBINSize, NvrtcResult, (Program, size_t*))                     \
+  X(GetCubin, nvrtcGetCUBIN, NvrtcResult, (Program, char*))                               \
+  X(GetLogSize, nvrtcGetProgramLogSize, NvrtcResult, (Program, size_t*))                  \
   X(GetLog, nvrtcGetProgramLog, NvrtcResult, (Program, char*))
 
 struct Nvrtc {
@@ -50,11 +50,11 @@ void load(Nvrtc& n) {
     n.reason = "no libnvrtc.so: install the CUDA toolkit's NVRTC (package cuda-nvrtc), or put it on LD_LIBRARY_PATH";
     return;
   }
-#define GV_RESOLVE(name, symbol, type, parameters)                                  \
-  n.name = reinterpret_cast<type(*) parameters>(dlsym(library, #symbol));           \
-  if (n.name == nullptr) {                                                          \
+#define GV_RESOLVE(name, symbol, type, parameters)                                         \
+  n.name = reinterpret_cast<type(*) parameters>(dlsym(library, #symbol));                  \
+  if (n.name == nullptr) {                                                                 \
     n.reason = "this libnvrtc.so has no " #symbol ": install NVRTC of CUDA 11.8 or newer"; \
-    return;                                                                         \
+    return;                                                                                \
   }
   GV_NVRTC_FUNCTIONS(GV_RESOLVE)
 #undef GV_RESOLVE
@@ -80,7 +80,7 @@ void copy_log(const Nvrtc* n, Program program, char* log, uint32_t log_bytes) {
   snprintf(log, log_bytes, "%s", text.data());
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int32_t gv_nvrtc_available(gv_error* error) {
   int32_t code = 0;
@@ -89,8 +89,8 @@ extern "C" int32_t gv_nvrtc_available(gv_error* error) {
 
 extern "C" int32_t gv_compile(gv_gpu* gpu, const char* source, const char* name, const char* const* headers,
                               const char* const* header_names, uint32_t header_count, const char* const* options,
-                              uint32_t option_count, uint64_t* image, uint64_t* image_bytes, char* log, uint32_t log_bytes,
-                              gv_error* error) {
+                              uint32_t option_count, uint64_t* image, uint64_t* image_bytes, char* log,
+                              uint32_t log_bytes, gv_error* error) {
   int32_t code = 0;
   const Nvrtc* n = nvrtc(error, &code);
   if (n == nullptr) return code;
@@ -129,29 +129,33 @@ extern "C" void gv_image_free(uint64_t image) { std::free(reinterpret_cast<void*
 
 extern "C" int32_t gv_module_load(gv_gpu* gpu, uint64_t image, uint64_t* module, gv_error* error) {
   Module m = nullptr;
-  const int32_t code = with(gpu, error, "cuModuleLoadData",
-                            [&](const Driver& t) { return t.ModuleLoadData(&m, reinterpret_cast<const void*>(image)); });
+  const int32_t code = with(gpu, error, "cuModuleLoadData", [&](const Driver& t) {
+    return t.ModuleLoadData(&m, reinterpret_cast<const void*>(image));
+  });
   *module = reinterpret_cast<uint64_t>(m);
   return code;
 }
 
 extern "C" int32_t gv_module_unload(gv_gpu* gpu, uint64_t module, gv_error* error) {
-  return with(gpu, error, "cuModuleUnload", [&](const Driver& t) { return t.ModuleUnload(reinterpret_cast<Module>(module)); });
+  return with(gpu, error, "cuModuleUnload",
+              [&](const Driver& t) { return t.ModuleUnload(reinterpret_cast<Module>(module)); });
 }
 
-extern "C" int32_t gv_module_function(gv_gpu* gpu, uint64_t module, const char* name, uint64_t* function, gv_error* error) {
+extern "C" int32_t gv_module_function(gv_gpu* gpu, uint64_t module, const char* name, uint64_t* function,
+                                      gv_error* error) {
   Function f = nullptr;
-  const int32_t code =
-      with(gpu, error, name, [&](const Driver& t) { return t.ModuleGetFunction(&f, reinterpret_cast<Module>(module), name); });
+  const int32_t code = with(gpu, error, name, [&](const Driver& t) {
+    return t.ModuleGetFunction(&f, reinterpret_cast<Module>(module), name);
+  });
   *function = reinterpret_cast<uint64_t>(f);
   return code;
 }
 
-extern "C" int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
-                             uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void** args,
-                             gv_error* error) {
+extern "C" int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y,
+                             uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z,
+                             uint32_t shared_bytes, void** args, gv_error* error) {
   return with(gpu, error, "cuLaunchKernel", [&](const Driver& t) {
-    return t.LaunchKernel(reinterpret_cast<Function>(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
-                          reinterpret_cast<Stream>(stream), args, nullptr);
+    return t.LaunchKernel(reinterpret_cast<Function>(function), grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                          shared_bytes, reinterpret_cast<Stream>(stream), args, nullptr);
   });
 }

@@ -29,12 +29,13 @@ void load(Loaded& l) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    return refuse(l, -ENODEV, 0, std::string("no CUDA driver (") + (why != nullptr ? why : "libcuda.so.1 not found") +
-                                     "): install the NVIDIA driver, or start the container with --gpus all");
+    return refuse(l, -ENODEV, 0,
+                  std::string("no CUDA driver (") + (why != nullptr ? why : "libcuda.so.1 not found") +
+                      "): install the NVIDIA driver, or start the container with --gpus all");
   }
-#define GV_RESOLVE(name, symbol, parameters)                                                                      \
-  l.table.name = reinterpret_cast<Result(*) parameters>(dlsym(library, #symbol));                                 \
-  if (l.table.name == nullptr)                                                                                    \
+#define GV_RESOLVE(name, symbol, parameters)                                      \
+  l.table.name = reinterpret_cast<Result(*) parameters>(dlsym(library, #symbol)); \
+  if (l.table.name == nullptr)                                                    \
     return refuse(l, -ENOSYS, 0, "the CUDA driver has no " #symbol ": update the NVIDIA driver to CUDA 11.8 or newer");
   GV_CUDA_FUNCTIONS(GV_RESOLVE)
 #undef GV_RESOLVE
@@ -44,14 +45,15 @@ void load(Loaded& l) {
     const char* name = nullptr;
     l.table.GetErrorName(result, &name);
     return refuse(l, -ENODEV, result,
-                  result == kSuccess ? std::string("the CUDA driver found no GPU: check CUDA_VISIBLE_DEVICES")
-                                     : std::string("cuInit failed with ") + (name != nullptr ? name : "an unknown error") +
-                                           ": check nvidia-smi and CUDA_VISIBLE_DEVICES");
+                  result == kSuccess
+                      ? std::string("the CUDA driver found no GPU: check CUDA_VISIBLE_DEVICES")
+                      : std::string("cuInit failed with ") + (name != nullptr ? name : "an unknown error") +
+                            ": check nvidia-smi and CUDA_VISIBLE_DEVICES");
   }
   l.usable = true;
 }
 
-}  // namespace
+} // namespace
 
 const Driver* driver(gv_error* error, int32_t* code) {
   static Loaded loaded;
@@ -68,7 +70,8 @@ int32_t cuda_error(const Driver* d, gv_error* error, Result result, const char* 
   d->GetErrorName(result, &name);
   d->GetErrorString(result, &text);
   const int32_t code = result == kOutOfMemory ? -ENOMEM : result == kInvalidValue ? -EINVAL : -EIO;
-  return fail(error, code, result, "%s: %s, %s", what, name != nullptr ? name : "unknown CUDA error", text != nullptr ? text : "");
+  return fail(error, code, result, "%s: %s, %s", what, name != nullptr ? name : "unknown CUDA error",
+              text != nullptr ? text : "");
 }
 
-}  // namespace gpuverbs::cuda
+} // namespace gpuverbs::cuda

@@ -50,43 +50,43 @@ constexpr unsigned kHostPortable = 1;
 constexpr unsigned kHostDeviceMap = 2;
 
 // Every entry: name in the table, exported symbol, parameters. The _v2 symbols are what cuda.h maps the plain names to.
-#define GV_CUDA_FUNCTIONS(X)                                                                                     \
-  X(Init, cuInit, (unsigned))                                                                                    \
-  X(DriverGetVersion, cuDriverGetVersion, (int*))                                                                \
-  X(GetErrorName, cuGetErrorName, (Result, const char**))                                                        \
-  X(GetErrorString, cuGetErrorString, (Result, const char**))                                                    \
-  X(DeviceGet, cuDeviceGet, (Device*, int))                                                                      \
-  X(DeviceGetCount, cuDeviceGetCount, (int*))                                                                    \
-  X(DeviceGetName, cuDeviceGetName, (char*, int, Device))                                                        \
-  X(DeviceTotalMem, cuDeviceTotalMem_v2, (size_t*, Device))                                                      \
-  X(DeviceGetAttribute, cuDeviceGetAttribute, (int*, int, Device))                                               \
-  X(PrimaryCtxRetain, cuDevicePrimaryCtxRetain, (Context*, Device))                                              \
-  X(PrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (Device))                                                   \
-  X(CtxPushCurrent, cuCtxPushCurrent_v2, (Context))                                                              \
-  X(CtxPopCurrent, cuCtxPopCurrent_v2, (Context*))                                                               \
-  X(CtxGetDevice, cuCtxGetDevice, (Device*))                                                                     \
-  X(CtxSynchronize, cuCtxSynchronize, ())                                                                        \
-  X(MemAlloc, cuMemAlloc_v2, (Pointer*, size_t))                                                                 \
-  X(MemFree, cuMemFree_v2, (Pointer))                                                                            \
-  X(MemHostAlloc, cuMemHostAlloc, (void**, size_t, unsigned))                                                    \
-  X(MemFreeHost, cuMemFreeHost, (void*))                                                                         \
-  X(MemcpyAsync, cuMemcpyAsync, (Pointer, Pointer, size_t, Stream))                                              \
-  X(MemsetD8Async, cuMemsetD8Async, (Pointer, unsigned char, size_t, Stream))                                    \
-  X(PointerGetAttribute, cuPointerGetAttribute, (void*, int, Pointer))                                           \
-  X(StreamCreate, cuStreamCreate, (Stream*, unsigned))                                                           \
-  X(StreamDestroy, cuStreamDestroy_v2, (Stream))                                                                 \
-  X(StreamQuery, cuStreamQuery, (Stream))                                                                        \
-  X(StreamSynchronize, cuStreamSynchronize, (Stream))                                                            \
-  X(StreamGetCtx, cuStreamGetCtx, (Stream, Context*))                                                            \
-  X(StreamIsCapturing, cuStreamIsCapturing, (Stream, int*))                                                      \
-  X(EventCreate, cuEventCreate, (Event*, unsigned))                                                              \
-  X(EventDestroy, cuEventDestroy_v2, (Event))                                                                    \
-  X(EventRecord, cuEventRecord, (Event, Stream))                                                                 \
-  X(EventQuery, cuEventQuery, (Event))                                                                           \
-  X(ModuleLoadData, cuModuleLoadData, (Module*, const void*))                                                    \
-  X(ModuleUnload, cuModuleUnload, (Module))                                                                      \
-  X(ModuleGetFunction, cuModuleGetFunction, (Function*, Module, const char*))                                    \
-  X(LaunchKernel, cuLaunchKernel,                                                                                \
+#define GV_CUDA_FUNCTIONS(X)                                                  \
+  X(Init, cuInit, (unsigned))                                                 \
+  X(DriverGetVersion, cuDriverGetVersion, (int*))                             \
+  X(GetErrorName, cuGetErrorName, (Result, const char**))                     \
+  X(GetErrorString, cuGetErrorString, (Result, const char**))                 \
+  X(DeviceGet, cuDeviceGet, (Device*, int))                                   \
+  X(DeviceGetCount, cuDeviceGetCount, (int*))                                 \
+  X(DeviceGetName, cuDeviceGetName, (char*, int, Device))                     \
+  X(DeviceTotalMem, cuDeviceTotalMem_v2, (size_t*, Device))                   \
+  X(DeviceGetAttribute, cuDeviceGetAttribute, (int*, int, Device))            \
+  X(PrimaryCtxRetain, cuDevicePrimaryCtxRetain, (Context*, Device))           \
+  X(PrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (Device))                \
+  X(CtxPushCurrent, cuCtxPushCurrent_v2, (Context))                           \
+  X(CtxPopCurrent, cuCtxPopCurrent_v2, (Context*))                            \
+  X(CtxGetDevice, cuCtxGetDevice, (Device*))                                  \
+  X(CtxSynchronize, cuCtxSynchronize, ())                                     \
+  X(MemAlloc, cuMemAlloc_v2, (Pointer*, size_t))                              \
+  X(MemFree, cuMemFree_v2, (Pointer))                                         \
+  X(MemHostAlloc, cuMemHostAlloc, (void**, size_t, unsigned))                 \
+  X(MemFreeHost, cuMemFreeHost, (void*))                                      \
+  X(MemcpyAsync, cuMemcpyAsync, (Pointer, Pointer, size_t, Stream))           \
+  X(MemsetD8Async, cuMemsetD8Async, (Pointer, unsigned char, size_t, Stream)) \
+  X(PointerGetAttribute, cuPointerGetAttribute, (void*, int, Pointer))        \
+  X(StreamCreate, cuStreamCreate, (Stream*, unsigned))                        \
+  X(StreamDestroy, cuStreamDestroy_v2, (Stream))                              \
+  X(StreamQuery, cuStreamQuery, (Stream))                                     \
+  X(StreamSynchronize, cuStreamSynchronize, (Stream))                         \
+  X(StreamGetCtx, cuStreamGetCtx, (Stream, Context*))                         \
+  X(StreamIsCapturing, cuStreamIsCapturing, (Stream, int*))                   \
+  X(EventCreate, cuEventCreate, (Event*, unsigned))                           \
+  X(EventDestroy, cuEventDestroy_v2, (Event))                                 \
+  X(EventRecord, cuEventRecord, (Event, Stream))                              \
+  X(EventQuery, cuEventQuery, (Event))                                        \
+  X(ModuleLoadData, cuModuleLoadData, (Module*, const void*))                 \
+  X(ModuleUnload, cuModuleUnload, (Module))                                   \
+  X(ModuleGetFunction, cuModuleGetFunction, (Function*, Module, const char*)) \
+  X(LaunchKernel, cuLaunchKernel,                                             \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**, void**))
 
 struct Driver {
@@ -101,6 +101,6 @@ const Driver* driver(gv_error* error, int32_t* code);
 // Fills `error` for a failed driver call and returns the matching negative errno.
 int32_t cuda_error(const Driver* d, gv_error* error, Result result, const char* what);
 
-}  // namespace gpuverbs::cuda
+} // namespace gpuverbs::cuda
 
 #endif

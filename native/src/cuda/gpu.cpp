@@ -30,7 +30,8 @@ int32_t device_of(int32_t ordinal, const Driver** d, Device* device, gv_error* e
   if (*d == nullptr) return code;
   int count = 0;
   (*d)->DeviceGetCount(&count);
-  if (ordinal < 0 || ordinal >= count) return fail(error, -EINVAL, 0, "GPU %d: this machine has GPUs 0 to %d", ordinal, count - 1);
+  if (ordinal < 0 || ordinal >= count)
+    return fail(error, -EINVAL, 0, "GPU %d: this machine has GPUs 0 to %d", ordinal, count - 1);
   const Result result = (*d)->DeviceGet(device, ordinal);
   return result == kSuccess ? 0 : cuda_error(*d, error, result, "cuDeviceGet");
 }
@@ -38,7 +39,8 @@ int32_t device_of(int32_t ordinal, const Driver** d, Device* device, gv_error* e
 int32_t make_gpu(const Driver* d, Context context, Device device, bool retained, gv_gpu** out, gv_error* error) {
   gv_gpu* gpu = new (std::nothrow) gv_gpu{d, context, device, retained, nullptr, {}};
   if (gpu == nullptr) return fail(error, -ENOMEM, 0, "no memory for a GPU handle");
-  const int32_t code = with(gpu, error, "cuStreamCreate", [&](const Driver& t) { return t.StreamCreate(&gpu->stream, kStreamNonBlocking); });
+  const int32_t code = with(gpu, error, "cuStreamCreate",
+                            [&](const Driver& t) { return t.StreamCreate(&gpu->stream, kStreamNonBlocking); });
   if (code != 0) {
     delete gpu;
     return code;
@@ -47,7 +49,7 @@ int32_t make_gpu(const Driver* d, Context context, Device device, bool retained,
   return 0;
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int32_t gv_gpu_info_of(int32_t ordinal, gv_gpu_info* out, gv_error* error) {
   const Driver* d;
@@ -65,8 +67,10 @@ extern "C" int32_t gv_gpu_info_of(int32_t ordinal, gv_gpu_info* out, gv_error* e
   if (result == kSuccess) result = d->DeviceGetAttribute(&out->can_map_host_memory, kCanMapHostMemory, device);
   if (result != kSuccess) return cuda_error(d, error, result, "reading the GPU's attributes");
   // Newer attributes: an older driver doesn't know them, and then has neither.
-  if (d->DeviceGetAttribute(&out->gpu_direct_rdma, kGpuDirectRdmaSupported, device) != kSuccess) out->gpu_direct_rdma = 0;
-  if (d->DeviceGetAttribute(&out->writes_ordering, kGpuDirectRdmaWritesOrdering, device) != kSuccess) out->writes_ordering = 0;
+  if (d->DeviceGetAttribute(&out->gpu_direct_rdma, kGpuDirectRdmaSupported, device) != kSuccess)
+    out->gpu_direct_rdma = 0;
+  if (d->DeviceGetAttribute(&out->writes_ordering, kGpuDirectRdmaWritesOrdering, device) != kSuccess)
+    out->writes_ordering = 0;
   out->memory_bytes = bytes;
   return 0;
 }
@@ -87,7 +91,8 @@ extern "C" int32_t gv_gpu_borrow(uint64_t context, gv_gpu** out, gv_error* error
   int32_t code = 0;
   const Driver* d = driver(error, &code);
   if (d == nullptr) return code;
-  if (context == 0) return fail(error, -EINVAL, 0, "the CUcontext is null: pass the context that the other library uses");
+  if (context == 0)
+    return fail(error, -EINVAL, 0, "the CUcontext is null: pass the context that the other library uses");
   Context previous = reinterpret_cast<Context>(context);
   Result result = d->CtxPushCurrent(previous);
   Device device = 0;
@@ -128,8 +133,9 @@ extern "C" int32_t gv_gpu_allocate(gv_gpu* gpu, uint64_t bytes, int32_t kind, ui
   }
   if (kind == GV_MEMORY_PINNED) {
     void* p = nullptr;
-    const int32_t code =
-        with(gpu, error, "cuMemHostAlloc", [&](const Driver& t) { return t.MemHostAlloc(&p, bytes, kHostPortable | kHostDeviceMap); });
+    const int32_t code = with(gpu, error, "cuMemHostAlloc", [&](const Driver& t) {
+      return t.MemHostAlloc(&p, bytes, kHostPortable | kHostDeviceMap);
+    });
     *address = reinterpret_cast<uint64_t>(p);
     return code;
   }
@@ -138,8 +144,10 @@ extern "C" int32_t gv_gpu_allocate(gv_gpu* gpu, uint64_t bytes, int32_t kind, ui
 
 extern "C" int32_t gv_gpu_free(gv_gpu* gpu, uint64_t address, int32_t kind, gv_error* error) {
   if (address == 0) return 0;
-  if (kind == GV_MEMORY_DEVICE) return with(gpu, error, "cuMemFree", [&](const Driver& t) { return t.MemFree(address); });
-  return with(gpu, error, "cuMemFreeHost", [&](const Driver& t) { return t.MemFreeHost(reinterpret_cast<void*>(address)); });
+  if (kind == GV_MEMORY_DEVICE)
+    return with(gpu, error, "cuMemFree", [&](const Driver& t) { return t.MemFree(address); });
+  return with(gpu, error, "cuMemFreeHost",
+              [&](const Driver& t) { return t.MemFreeHost(reinterpret_cast<void*>(address)); });
 }
 
 extern "C" int32_t gv_gpu_describe(gv_gpu* gpu, uint64_t address, gv_pointer_info* out, gv_error* error) {
@@ -161,7 +169,8 @@ extern "C" int32_t gv_gpu_describe(gv_gpu* gpu, uint64_t address, gv_pointer_inf
     t.PointerGetAttribute(&out->base, kPointerRangeStart, address);
     if (t.PointerGetAttribute(&bytes, kPointerRangeSize, address) == kSuccess) out->bytes = bytes;
     if (t.PointerGetAttribute(&pool, kPointerMempool, address) != kSuccess) pool = nullptr;
-    if (t.PointerGetAttribute(&direct, kPointerIsGpuDirectCapable, address) == kSuccess) out->gpu_direct_rdma = direct != 0;
+    if (t.PointerGetAttribute(&direct, kPointerIsGpuDirectCapable, address) == kSuccess)
+      out->gpu_direct_rdma = direct != 0;
     out->ordinal = ordinal;
     out->kind = managed != 0      ? GV_MEMORY_MANAGED
                 : pool != nullptr ? GV_MEMORY_POOL
@@ -191,13 +200,15 @@ extern "C" int32_t gv_gpu_fill(gv_gpu* gpu, uint64_t address, uint32_t byte, uin
 
 extern "C" int32_t gv_stream_create(gv_gpu* gpu, uint64_t* stream, gv_error* error) {
   Stream s = nullptr;
-  const int32_t code = with(gpu, error, "cuStreamCreate", [&](const Driver& t) { return t.StreamCreate(&s, kStreamNonBlocking); });
+  const int32_t code =
+      with(gpu, error, "cuStreamCreate", [&](const Driver& t) { return t.StreamCreate(&s, kStreamNonBlocking); });
   *stream = reinterpret_cast<uint64_t>(s);
   return code;
 }
 
 extern "C" int32_t gv_stream_destroy(gv_gpu* gpu, uint64_t stream, gv_error* error) {
-  return with(gpu, error, "cuStreamDestroy", [&](const Driver& t) { return t.StreamDestroy(reinterpret_cast<Stream>(stream)); });
+  return with(gpu, error, "cuStreamDestroy",
+              [&](const Driver& t) { return t.StreamDestroy(reinterpret_cast<Stream>(stream)); });
 }
 
 namespace {
@@ -214,10 +225,11 @@ int32_t query(gv_gpu* gpu, gv_error* error, const char* what, F ask) {
   return code != 0 ? code : pending ? 1 : 0;
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int32_t gv_stream_query(gv_gpu* gpu, uint64_t stream, gv_error* error) {
-  return query(gpu, error, "cuStreamQuery", [&](const Driver& t) { return t.StreamQuery(reinterpret_cast<Stream>(stream)); });
+  return query(gpu, error, "cuStreamQuery",
+               [&](const Driver& t) { return t.StreamQuery(reinterpret_cast<Stream>(stream)); });
 }
 
 extern "C" int32_t gv_stream_check(gv_gpu* gpu, uint64_t stream, gv_error* error) {
@@ -230,13 +242,16 @@ extern "C" int32_t gv_stream_check(gv_gpu* gpu, uint64_t stream, gv_error* error
     return fail(error, -EBUSY, 0, "the stream is capturing a graph: end the capture, or use another stream");
   if (stream <= 2) return 0; // CUDA's default streams belong to whichever context is current
   Context owner = nullptr;
-  code = with(gpu, error, "cuStreamGetCtx", [&](const Driver& t) { return t.StreamGetCtx(reinterpret_cast<Stream>(stream), &owner); });
+  code = with(gpu, error, "cuStreamGetCtx",
+              [&](const Driver& t) { return t.StreamGetCtx(reinterpret_cast<Stream>(stream), &owner); });
   if (code != 0) return code;
-  if (owner != gpu->context) return fail(error, -EINVAL, 0, "the stream belongs to another CUDA context: use Gpu.of with that context");
+  if (owner != gpu->context)
+    return fail(error, -EINVAL, 0, "the stream belongs to another CUDA context: use Gpu.of with that context");
   return 0;
 }
 
-extern "C" int32_t gv_stream_copy(gv_gpu* gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes, gv_error* error) {
+extern "C" int32_t gv_stream_copy(gv_gpu* gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes,
+                                  gv_error* error) {
   if (bytes == 0) return 0;
   return with(gpu, error, "cuMemcpyAsync",
               [&](const Driver& t) { return t.MemcpyAsync(to, from, bytes, reinterpret_cast<Stream>(stream)); });
@@ -248,20 +263,24 @@ extern "C" int32_t gv_copy_start(gv_gpu* gpu, uint64_t stream, uint64_t to, uint
 
 extern "C" int32_t gv_event_create(gv_gpu* gpu, uint64_t* event, gv_error* error) {
   Event e = nullptr;
-  const int32_t code = with(gpu, error, "cuEventCreate", [&](const Driver& t) { return t.EventCreate(&e, kEventDisableTiming); });
+  const int32_t code =
+      with(gpu, error, "cuEventCreate", [&](const Driver& t) { return t.EventCreate(&e, kEventDisableTiming); });
   *event = reinterpret_cast<uint64_t>(e);
   return code;
 }
 
 extern "C" int32_t gv_event_destroy(gv_gpu* gpu, uint64_t event, gv_error* error) {
-  return with(gpu, error, "cuEventDestroy", [&](const Driver& t) { return t.EventDestroy(reinterpret_cast<Event>(event)); });
+  return with(gpu, error, "cuEventDestroy",
+              [&](const Driver& t) { return t.EventDestroy(reinterpret_cast<Event>(event)); });
 }
 
 extern "C" int32_t gv_event_record(gv_gpu* gpu, uint64_t event, uint64_t stream, gv_error* error) {
-  return with(gpu, error, "cuEventRecord",
-              [&](const Driver& t) { return t.EventRecord(reinterpret_cast<Event>(event), reinterpret_cast<Stream>(stream)); });
+  return with(gpu, error, "cuEventRecord", [&](const Driver& t) {
+    return t.EventRecord(reinterpret_cast<Event>(event), reinterpret_cast<Stream>(stream));
+  });
 }
 
 extern "C" int32_t gv_event_query(gv_gpu* gpu, uint64_t event, gv_error* error) {
-  return query(gpu, error, "cuEventQuery", [&](const Driver& t) { return t.EventQuery(reinterpret_cast<Event>(event)); });
+  return query(gpu, error, "cuEventQuery",
+               [&](const Driver& t) { return t.EventQuery(reinterpret_cast<Event>(event)); });
 }

@@ -44,6 +44,6 @@ int32_t with(gv_gpu* gpu, gv_error* error, const char* what, F body) {
   return result == kSuccess ? 0 : cuda_error(gpu->driver, error, result, what);
 }
 
-}  // namespace gpuverbs::cuda
+} // namespace gpuverbs::cuda
 
 #endif

@@ -29,7 +29,7 @@ int32_t fill(gv_qp* qp, uint64_t address, int byte, uint64_t bytes, gv_error* er
   return 0;
 }
 
-}  // namespace
+} // namespace
 
 int32_t gpuverbs::cuda::write_device_sq(gv_qp* qp, uint32_t state, gv_error* error) {
   gv_sq image = *qp->sq;
@@ -54,7 +54,8 @@ int32_t gpuverbs::cuda::clear_device_queue(gv_qp* qp, gv_error* error) {
 
 void gpuverbs::cuda::mark_device_queue(gv_qp* qp, uint32_t state) {
   // A dead context can't be told; its kernels are gone with it.
-  gv_gpu_copy(gpu_of(qp), qp->device_sq + offsetof(gv_sq, state), reinterpret_cast<uint64_t>(&state), sizeof state, nullptr);
+  gv_gpu_copy(gpu_of(qp), qp->device_sq + offsetof(gv_sq, state), reinterpret_cast<uint64_t>(&state), sizeof state,
+              nullptr);
 }
 
 void gpuverbs::cuda::destroy_device_queue(gv_qp* qp) {
@@ -66,9 +67,11 @@ void gpuverbs::cuda::destroy_device_queue(gv_qp* qp) {
 
 extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t placement, gv_qp** out, gv_error* error) {
   if (const int32_t bad = check_attributes(a, error)) return bad;
-  if (placement != GV_PLACEMENT_GPU && placement != GV_PLACEMENT_HOST) return fail(error, -EINVAL, 0, "placement %d is not known", placement);
+  if (placement != GV_PLACEMENT_GPU && placement != GV_PLACEMENT_HOST)
+    return fail(error, -EINVAL, 0, "placement %d is not known", placement);
   if (a->fence_mode == GV_FENCE_DEVICE && placement != GV_PLACEMENT_GPU)
-    return fail(error, -EINVAL, 0, "fence mode DEVICE orders nothing outside the GPU: use SYSTEM, or place the queue in GPU memory");
+    return fail(error, -EINVAL, 0,
+                "fence mode DEVICE orders nothing outside the GPU: use SYSTEM, or place the queue in GPU memory");
   if (placement == GV_PLACEMENT_GPU && a->receive_depth != 0)
     return fail(error, -EINVAL, 0, "a queue in GPU memory has no receive queue: use host placement to receive");
 
@@ -77,7 +80,8 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   const uint64_t ring = round_up(static_cast<uint64_t>(a->depth) * GV_WQEBB, kPage);
   const uint64_t receive = round_up(static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE, kPage);
   const uint64_t words = kPage; // DBR, CQE and host control, a line each
-  const uint64_t device_bytes = round_up(sizeof(gv_sq), kPage) + round_up(a->depth / 8, kPage) + (on_gpu ? ring + words : 0);
+  const uint64_t device_bytes =
+      round_up(sizeof(gv_sq), kPage) + round_up(a->depth / 8, kPage) + (on_gpu ? ring + words : 0);
   const uint64_t host_bytes = (on_gpu ? 0 : ring) + receive + words + kPage;
 
   gv_qp* qp = new (std::nothrow) gv_qp();
@@ -135,8 +139,8 @@ extern "C" int32_t gv_gpu_qp_read(gv_qp* qp, gv_sq* out, gv_error* error) {
   return gv_gpu_copy(gpu_of(qp), reinterpret_cast<uint64_t>(out), qp->device_sq, sizeof *out, error);
 }
 
-extern "C" int32_t gv_gpu_submit(gv_qp* qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts, uint32_t count,
-                                 uint32_t wqebbs, uint64_t base, gv_error* error) {
+extern "C" int32_t gv_gpu_submit(gv_qp* qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts,
+                                 uint32_t count, uint32_t wqebbs, uint64_t base, gv_error* error) {
   uint64_t handle = qp->device_sq;
   uint64_t end = base + wqebbs;
   void* args[] = {&handle, &requests, &starts, &count, &base, &end};

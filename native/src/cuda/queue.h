@@ -15,6 +15,6 @@ int32_t clear_device_queue(gv_qp* qp, gv_error* error);
 void mark_device_queue(gv_qp* qp, uint32_t state);
 void destroy_device_queue(gv_qp* qp);
 
-}  // namespace gpuverbs::cuda
+} // namespace gpuverbs::cuda
 
 #endif
