@@ -8,12 +8,15 @@
  *     int64_t status = qp.wait(ticket, timeout_ns);
  *   }
  *
- * The handle is QueuePair.deviceHandle() in Java. Every call returns a ticket (>= 0) or a negative GV_* status, and none waits
+ * The handle is QueuePair.deviceHandle() in Java. Make one Sender per thread, keep it for the kernel's life. Every call returns a ticket (>= 0) or a negative GV_* status, and none waits
  * without a bound: a queue in error, a closed handle or the queue's submit timeout ends it.
  *
  * Scopes. thread: this lane's request; when all 32 lanes of the warp call together for the same queue they share one reservation and
  * one doorbell. warp: the lanes of an explicit mask, each with its request. block: every thread of the block, each with its
- * request. An EXCLUSIVE queue has one submitter: one thread, one warp or one block, through one Sender.
+ * request. An EXCLUSIVE queue has one submitter: one thread, one warp (always the same lanes) or one block, through one Sender.
+ *
+ * Completion. A ticket can be waited for if its request was signalled (GV_FLAG_SIGNALED); quiet() signals by itself. An EXCLUSIVE
+ * queue with a doorbell every N rings the tail in test(), wait() and quiet(), so a kernel ends with one of them.
  */
 #ifndef GPUVERBS_DEVICE_H
 #define GPUVERBS_DEVICE_H
@@ -21,9 +24,6 @@
 #include "group.h"
 
 namespace gpuverbs {
-
-/* An unknown policy: Sender reads the hand-over and the fence mode from the handle. */
-constexpr uint32_t kAtRunTime = 0xffffffffu;
 
 template <uint32_t H, uint32_t M>
 class Sender {
@@ -101,8 +101,12 @@ class Sender {
 
   /* ---- completion ---- */
 
-  /* GV_OK, GV_PENDING, a positive syndrome, or a negative status. */
-  GV_FN_METHOD int64_t test(int64_t ticket) { return poll_ticket<mode>(q_, static_cast<uint64_t>(ticket)); }
+  /* GV_OK, GV_PENDING, a positive syndrome, or a negative status. Of a negative ticket: the same. */
+  GV_FN_METHOD int64_t test(int64_t ticket) {
+    if (ticket < 0) return ticket;
+    cover_tail();
+    return poll_ticket<M>(q_, static_cast<uint64_t>(ticket));
+  }
 
   /* Waits for a ticket of a signalled request, at most timeout_ns. GV_TIMEOUT changes nothing on the queue. */
   GV_FN_METHOD int64_t wait(int64_t ticket, uint64_t timeout_ns) {
@@ -115,11 +119,45 @@ class Sender {
     }
   }
 
+  /* Waits until all that this thread has submitted before is finished (RC finishes in order): a signalled NOP, and its ticket. */
+  GV_FN_METHOD int64_t quiet(uint64_t timeout_ns) { return wait(together(NopRequest{q_}), timeout_ns); }
+
+  /*
+   * Waits until the word that peers add to or write, at `word` in memory of this GPU or pinned, has reached `value` (as a signed
+   * distance). What was put before the signal is visible behind it.
+   */
+  GV_FN_METHOD int64_t wait_signal(const uint64_t* word, uint64_t value, uint64_t timeout_ns) {
+    const uint64_t end = now_ns() + timeout_ns;
+    cover_tail();
+    for (uint32_t tries = 1;; tries++) {
+      const uint32_t state = state_of(q_);
+      uint64_t seen;
+      asm volatile("ld.acquire.sys.global.b64 %0, [%1];" : "=l"(seen) : "l"(word) : "memory");
+      if (static_cast<int64_t>(seen - value) >= 0) return GV_OK;
+      if (state != GV_STATE_RTS) return status_of_state(state);
+      /* An error that no submitter has looked for yet stands in the CQE alone. */
+      if ((tries & 255) == 0) {
+        if (closed()) return GV_CLOSED;
+        refresh_completed<M>(q_, q_.completed);
+      }
+      if (now_ns() > end) return GV_TIMEOUT;
+    }
+  }
+
+  /* After a get or an atomic is done: orders this thread's reads of the fetched bytes behind its completion. */
+  GV_FN_METHOD void fetch_fence() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
   GV_FN_METHOD Queue& view() { return q_; }
 
  private:
-  static constexpr uint32_t mode = M;
   static constexpr uint32_t store_mode = M;
+
+  /* EXCLUSIVE: the doorbell for what no border has rung, by one of the lanes that are here. */
+  GV_FN_METHOD void cover_tail() {
+    if (H != GV_HANDOVER_EXCLUSIVE || q_.rung == q_.head) return;
+    if (lane_id() == first_one(active_lanes())) ring_tail<H, M>(q_);
+    q_.rung = q_.head;
+  }
 
   GV_FN_METHOD bool closed() {
     const uint64_t control = constant64(&q_.sq->host_control);
@@ -146,6 +184,11 @@ class Sender {
       put_control<S>(q, index, opcode, bytes != 0 ? 3 : 2, control_flags(q, index, 1, flags), immediate);
     }
     GV_FN_METHOD void operator()(uint64_t index) const { write<M>(index); }
+  };
+
+  struct NopRequest {
+    const Queue& q;
+    GV_FN_METHOD void operator()(uint64_t index) const { put_control<M>(q, index, kNop, 1, kCqUpdate, 0); }
   };
 
   struct ValueRequest {
@@ -193,6 +236,87 @@ class Sender {
   }
 
   Queue q_;
+};
+
+/*
+ * The same with the policy read from the handle: one kernel for every queue. Each call loads the queue's words again, so a kernel
+ * that submits in a loop is better off with a Sender. An EXCLUSIVE queue needs a Sender, unless it is one thread that calls.
+ */
+class QueuePair {
+ public:
+  GV_FN_METHOD explicit QueuePair(gv_sq* handle) : handle_(handle) {}
+
+  GV_FN_METHOD int64_t put(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
+                           uint32_t flags = 0) {
+    return by_policy([&](auto& s) { return s.put(remote, rkey, local, lkey, bytes, flags); });
+  }
+
+  GV_FN_METHOD int64_t get(uint64_t local, uint32_t lkey, uint64_t remote, uint32_t rkey, uint32_t bytes,
+                           uint32_t flags = 0) {
+    return by_policy([&](auto& s) { return s.get(local, lkey, remote, rkey, bytes, flags); });
+  }
+
+  GV_FN_METHOD int64_t put_value(uint64_t remote, uint32_t rkey, uint64_t value, uint32_t flags = 0) {
+    return by_policy([&](auto& s) { return s.put_value(remote, rkey, value, flags); });
+  }
+
+  GV_FN_METHOD int64_t fetch_add(uint64_t remote, uint32_t rkey, uint64_t add, uint64_t local, uint32_t lkey,
+                                 uint32_t flags = 0) {
+    return by_policy([&](auto& s) { return s.fetch_add(remote, rkey, add, local, lkey, flags); });
+  }
+
+  GV_FN_METHOD int64_t put_signal(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
+                                  uint64_t signal, uint32_t signal_rkey, uint64_t add, uint64_t scratch,
+                                  uint32_t scratch_lkey) {
+    return by_policy([&](auto& s) {
+      return s.put_signal(remote, rkey, local, lkey, bytes, signal, signal_rkey, add, scratch, scratch_lkey);
+    });
+  }
+
+  GV_FN_METHOD int64_t test(int64_t ticket) {
+    return by_policy([&](auto& s) { return s.test(ticket); });
+  }
+
+  GV_FN_METHOD int64_t wait(int64_t ticket, uint64_t timeout_ns) {
+    return by_policy([&](auto& s) { return s.wait(ticket, timeout_ns); });
+  }
+
+  GV_FN_METHOD int64_t quiet(uint64_t timeout_ns) {
+    return by_policy([&](auto& s) { return s.quiet(timeout_ns); });
+  }
+
+  GV_FN_METHOD int64_t wait_signal(const uint64_t* word, uint64_t value, uint64_t timeout_ns) {
+    return by_policy([&](auto& s) { return s.wait_signal(word, value, timeout_ns); });
+  }
+
+ private:
+  template <uint32_t H, class F>
+  GV_FN_METHOD int64_t in_mode(F& f) {
+    if (constant32(&handle_->fence_mode) == GV_FENCE_DEVICE) {
+      Sender<H, GV_FENCE_DEVICE> s(handle_);
+      return f(s);
+    }
+    Sender<H, GV_FENCE_SYSTEM> s(handle_);
+    return f(s);
+  }
+
+  template <class F>
+  GV_FN_METHOD int64_t by_policy(F f) {
+    switch (constant32(&handle_->handover)) {
+      case GV_HANDOVER_CLASSIC:
+        return in_mode<GV_HANDOVER_CLASSIC>(f);
+      case GV_HANDOVER_TURN_CAS:
+        return in_mode<GV_HANDOVER_TURN_CAS>(f);
+      case GV_HANDOVER_TURN_LDST:
+        return in_mode<GV_HANDOVER_TURN_LDST>(f);
+      case GV_HANDOVER_BITMAP:
+        return in_mode<GV_HANDOVER_BITMAP>(f);
+      default:
+        return in_mode<GV_HANDOVER_EXCLUSIVE>(f);
+    }
+  }
+
+  gv_sq* handle_;
 };
 
 } // namespace gpuverbs

@@ -95,6 +95,26 @@ GV_FN int64_t reserve_warp(Queue& q, uint32_t mask, uint32_t total) {
   return from_lane(mask, base, leader);
 }
 
+/*
+ * EXCLUSIVE in a kernel rings at every call, or every `doorbell_every` slots: then the tail is rung by ring_tail(), which every wait
+ * calls (I3).
+ */
+template <uint32_t H>
+GV_FN bool rings_now(Queue& q, uint64_t base, uint64_t next) {
+  if (H != GV_HANDOVER_EXCLUSIVE) return true;
+  const bool now = q.doorbell_every == 1 || crosses_border(q, base, next);
+  if (now) q.rung = next;
+  return now;
+}
+
+/* EXCLUSIVE: the doorbell for what has been published and not rung. One lane of the submitter calls. */
+template <uint32_t H, uint32_t M>
+GV_FN void ring_tail(Queue& q) {
+  if (H != GV_HANDOVER_EXCLUSIVE || q.rung == q.head) return;
+  ring<M>(q, q.head);
+  q.rung = q.head;
+}
+
 template <uint32_t H, uint32_t M>
 GV_FN int64_t publish_warp(const Queue& q, uint32_t mask, uint64_t base, uint64_t next, bool tail) {
   sync_lanes(mask); /* the lanes' WQE writes before the leader's publication */
@@ -115,8 +135,9 @@ GV_FN int64_t submit_warp(Queue& q, uint32_t mask, uint32_t blocks, Write write)
   const int64_t base = reserve_warp<H, M>(q, mask, total);
   if (base < 0) return base;
   write(static_cast<uint64_t>(base) + offset);
-  const int64_t status =
-      publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), static_cast<uint64_t>(base) + total, true);
+  const uint64_t next = static_cast<uint64_t>(base) + total;
+  const bool tail = rings_now<H>(q, static_cast<uint64_t>(base), next);
+  const int64_t status = publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), next, tail);
   return status == GV_OK ? base + offset : status;
 }
 
@@ -128,8 +149,9 @@ GV_FN int64_t submit_warp_single(Queue& q, uint32_t mask, Write write) {
   const int64_t base = reserve_warp<H, M>(q, mask, total);
   if (base < 0) return base;
   write(static_cast<uint64_t>(base) + offset);
-  const int64_t status =
-      publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), static_cast<uint64_t>(base) + total, true);
+  const uint64_t next = static_cast<uint64_t>(base) + total;
+  const bool tail = rings_now<H>(q, static_cast<uint64_t>(base), next);
+  const int64_t status = publish_warp<H, M>(q, mask, static_cast<uint64_t>(base), next, tail);
   return status == GV_OK ? base + offset : status;
 }
 
@@ -139,7 +161,9 @@ GV_FN int64_t submit_lane(Queue& q, uint32_t blocks, Write write) {
   const int64_t base = reserve<H, M>(q, blocks);
   if (base < 0) return base;
   write(static_cast<uint64_t>(base));
-  const int64_t status = publish<H, M>(q, static_cast<uint64_t>(base), static_cast<uint64_t>(base) + blocks, true);
+  const uint64_t next = static_cast<uint64_t>(base) + blocks;
+  const bool tail = rings_now<H>(q, static_cast<uint64_t>(base), next);
+  const int64_t status = publish<H, M>(q, static_cast<uint64_t>(base), next, tail);
   return status == GV_OK ? base : status;
 }
 
@@ -161,7 +185,7 @@ GV_FN int64_t submit_block(Queue& q, int64_t* shared, Write write) {
     if (H == GV_HANDOVER_BITMAP && whole)
       status = publish_bitmap_warp<M>(q, static_cast<uint64_t>(base), next);
     else if (thread == 0)
-      status = publish<H, M>(q, static_cast<uint64_t>(base), next, true);
+      status = publish<H, M>(q, static_cast<uint64_t>(base), next, rings_now<H>(q, static_cast<uint64_t>(base), next));
     if (thread == 0) *shared = status;
   }
   sync_block();

@@ -25,6 +25,7 @@ struct Queue {
   uint32_t signal_every;
   uint64_t completed; /* slots known to be finished, and acquired */
   uint64_t head;      /* EXCLUSIVE: the next index */
+  uint64_t rung;      /* EXCLUSIVE: the index that the last doorbell covered */
   uint64_t ready;     /* TURN_CAS: ready_head as seen beside the last reservation; ~0: not looked at */
 };
 
@@ -64,6 +65,7 @@ GV_FN Queue view_of(gv_sq* q) {
   v.signal_every = constant32(&q->signal_every);
   v.completed = 0;
   v.head = relaxed_load64(&q->resv_head);
+  v.rung = v.head;
   v.ready = ~0ull;
   return v;
 }
