@@ -46,6 +46,8 @@ if(NOT GV_PTX_COMPILER AND (GV_PTX STREQUAL "auto" OR GV_PTX STREQUAL "clang"))
 endif()
 
 file(GLOB GV_DEVICE_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/device/*.cu")
+# Compiled for the tests to read, never packaged.
+set(GV_MODEL_SOURCES "${CMAKE_CURRENT_SOURCE_DIR}/model/ordering.cu")
 if(GV_PTX STREQUAL "off")
   message(STATUS "PTX: skipped, GV_PTX=off")
 elseif(NOT GV_PTX_COMPILER AND NOT GV_PTX STREQUAL "auto")
@@ -59,11 +61,15 @@ else()
   string(REGEX MATCH "release [0-9.]+|clang version [0-9.]+" version "${version}")
   message(STATUS "PTX: compiled by ${GV_PTX_COMPILER} (${version})")
   set(outputs)
-  file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/ptx")
-  foreach(source ${GV_DEVICE_SOURCES})
+  file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/ptx" "${CMAKE_CURRENT_BINARY_DIR}/model")
+  foreach(source ${GV_DEVICE_SOURCES} ${GV_MODEL_SOURCES})
     get_filename_component(name "${source}" NAME_WE)
+    set(directory ptx)
+    if(source IN_LIST GV_MODEL_SOURCES)
+      set(directory model)
+    endif()
     foreach(arch ${GV_PTX_ARCHITECTURES})
-      set(output "${CMAKE_CURRENT_BINARY_DIR}/ptx/${name}.${arch}.ptx")
+      set(output "${CMAKE_CURRENT_BINARY_DIR}/${directory}/${name}.${arch}.ptx")
       add_custom_command(
         OUTPUT "${output}"
         COMMAND ${GV_PTX_COMPILER} ${GV_PTX_FLAGS} ${GV_PTX_ARCH_FLAG}${arch} "-I${CMAKE_CURRENT_SOURCE_DIR}/include"
@@ -75,7 +81,7 @@ else()
       list(APPEND outputs "${output}")
     endforeach()
     # nvcc also makes machine code, which needs no compilation by the driver.
-    if(GV_PTX_ARCH_FLAG STREQUAL "-arch=")
+    if(GV_PTX_ARCH_FLAG STREQUAL "-arch=" AND directory STREQUAL "ptx")
       foreach(arch ${GV_CUBIN_ARCHITECTURES})
         set(output "${CMAKE_CURRENT_BINARY_DIR}/ptx/${name}.${arch}.cubin")
         add_custom_command(

@@ -37,15 +37,13 @@ record SubmitCase(
   }
 
   String name() {
-    return path.name()
-        + "_"
-        + mode
-        + "_"
-        + submitters
-        + "_ring"
-        + ringers.stream().sorted().map(r -> "" + (r + 1)).collect(Collectors.joining())
-        + "_"
-        + property;
+    return path.name() + "_" + mode + "_" + property + "_" + pattern().replace(' ', '_');
+  }
+
+  /** How many submit and who rings, as "N3 ring 1+3". */
+  String pattern() {
+    String who = ringers.stream().sorted().map(r -> "" + (r + 1)).collect(Collectors.joining("+"));
+    return "N" + submitters + " ring " + who;
   }
 
   Program program(StepTable table) {

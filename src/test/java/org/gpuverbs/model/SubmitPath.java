@@ -8,17 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The path of one submitter, as native/include/gpuverbs/submit.h walks it: the names of the
- * ordering steps in their order, with operands, and between them what the model needs of the rest.
- * {@code gives_up} marks where the code may leave with an error; the model doesn't follow it, the
- * comparison with the compiled code does.
+ * A path through native/include/gpuverbs/submit.h: the names of the ordering steps in their order,
+ * with operands, and between them what the model needs of the rest. Two kinds of line are not for
+ * the model, only for the comparison with the compiled code: {@code gives_up}, where the code may
+ * leave with an error, and {@code may_go LABEL}, where it may go on elsewhere for a reason that the
+ * model knows nothing of.
  */
 record SubmitPath(String name, List<String> lines) {
-  /** Where the code may leave with an error. */
   static final String GIVES_UP = "gives_up";
-
-  /** Where the code may go back to a label, for more of the same: bits in further words. */
-  static final String MAY_GO_BACK = "may_go_back ";
+  static final String MAY_GO = "may_go ";
 
   /** A step that reserve() takes, before this path begins. */
   static final String RESERVE = "reserve> ";
@@ -47,7 +45,7 @@ record SubmitPath(String name, List<String> lines) {
             .toList();
     for (int at = 0; at < lines.size(); at++) {
       String line = lines.get(at);
-      if (line.equals(GIVES_UP) || line.startsWith(MAY_GO_BACK)) {
+      if (line.equals(GIVES_UP) || line.startsWith(MAY_GO)) {
         continue;
       }
       line = line.replace(RESERVE, "");
@@ -63,5 +61,9 @@ record SubmitPath(String name, List<String> lines) {
       out.addAll(table.expand(line, mode, index + "x" + at));
     }
     return out;
+  }
+
+  boolean uses(String step) {
+    return lines.stream().anyMatch(line -> line.replace(RESERVE, "").split(" ")[0].equals(step));
   }
 }
