@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or a function below changes; Java refuses a library of another version. */
-#define GV_ABI_VERSION 2
+#define GV_ABI_VERSION 3
 
 typedef struct gv_error {
   int32_t code;   /* negative errno, as returned */
@@ -186,6 +186,8 @@ GV_API int32_t gv_gpu_ordinal(gv_gpu* gpu);
 GV_API void gv_gpu_close(gv_gpu* gpu);
 /* 0, or -EIO once a sticky error has poisoned the context. */
 GV_API int32_t gv_gpu_health(gv_gpu* gpu, gv_error* error);
+/* Waits, without a bound, for all work of the context that was submitted before: for a thread that may be left behind. */
+GV_API int32_t gv_gpu_synchronize(gv_gpu* gpu, gv_error* error);
 
 GV_API int32_t gv_gpu_allocate(gv_gpu* gpu, uint64_t bytes, int32_t kind, uint64_t* address, gv_error* error);
 GV_API int32_t gv_gpu_free(gv_gpu* gpu, uint64_t address, int32_t kind, gv_error* error);
@@ -222,7 +224,10 @@ GV_API void gv_image_free(uint64_t image);
 /* image: a cubin, or PTX text ending with NUL. */
 GV_API int32_t gv_module_load(gv_gpu* gpu, uint64_t image, uint64_t* module, gv_error* error);
 GV_API int32_t gv_module_unload(gv_gpu* gpu, uint64_t module, gv_error* error);
+/* Loads the function too, so that its first launch loads nothing: beside a running kernel that could wait for it forever. */
 GV_API int32_t gv_module_function(gv_gpu* gpu, uint64_t module, const char* name, uint64_t* function, gv_error* error);
+/* Sizes in bytes of the function's parameters, at most `room` of them. Returns how many there are, or -ENOSYS (an older driver). */
+GV_API int32_t gv_function_parameters(gv_gpu* gpu, uint64_t function, uint64_t* sizes, int32_t room, gv_error* error);
 /* args: `function`'s parameters, an array of pointers to them. Asynchronous. */
 GV_API int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y,
                          uint32_t grid_z, uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,

@@ -42,7 +42,8 @@ struct Nvrtc {
 void load(Nvrtc& n) {
   // The newest first: a library of a newer CUDA knows every older GPU that matters here.
   void* library = nullptr;
-  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}) {
+  for (const char* name :
+       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
     library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr) break;
   }
@@ -145,10 +146,31 @@ extern "C" int32_t gv_module_function(gv_gpu* gpu, uint64_t module, const char* 
                                       gv_error* error) {
   Function f = nullptr;
   const int32_t code = with(gpu, error, name, [&](const Driver& t) {
-    return t.ModuleGetFunction(&f, reinterpret_cast<Module>(module), name);
+    const Result result = t.ModuleGetFunction(&f, reinterpret_cast<Module>(module), name);
+    // Modules load lazily by default, and older drivers load at this call already.
+    return result == kSuccess && t.FuncLoad != nullptr ? t.FuncLoad(f) : result;
   });
   *function = reinterpret_cast<uint64_t>(f);
   return code;
+}
+
+extern "C" int32_t gv_function_parameters(gv_gpu* gpu, uint64_t function, uint64_t* sizes, int32_t room,
+                                          gv_error* error) {
+  if (gpu->driver->FuncGetParamInfo == nullptr)
+    return fail(error, -ENOSYS, 0, "the CUDA driver has no cuFuncGetParamInfo: update it to CUDA 12.4");
+  int32_t count = 0;
+  const int32_t code = with(gpu, error, "cuFuncGetParamInfo", [&](const Driver& t) {
+    for (; count < room; count++) {
+      size_t offset = 0, bytes = 0;
+      const Result result =
+          t.FuncGetParamInfo(reinterpret_cast<Function>(function), static_cast<size_t>(count), &offset, &bytes);
+      if (result == kInvalidValue) break; // no such parameter
+      if (result != kSuccess) return result;
+      sizes[count] = bytes;
+    }
+    return kSuccess;
+  });
+  return code != 0 ? code : count;
 }
 
 extern "C" int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32_t grid_x, uint32_t grid_y,

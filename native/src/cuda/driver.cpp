@@ -39,6 +39,10 @@ void load(Loaded& l) {
     return refuse(l, -ENOSYS, 0, "the CUDA driver has no " #symbol ": update the NVIDIA driver to CUDA 11.8 or newer");
   GV_CUDA_FUNCTIONS(GV_RESOLVE)
 #undef GV_RESOLVE
+#define GV_RESOLVE(name, symbol, parameters) \
+  l.table.name = reinterpret_cast<Result(*) parameters>(dlsym(library, #symbol));
+  GV_CUDA_OPTIONAL(GV_RESOLVE)
+#undef GV_RESOLVE
   const Result result = l.table.Init(0);
   int count = 0;
   if (result != kSuccess || l.table.DeviceGetCount(&count) != kSuccess || count == 0) {

@@ -89,9 +89,15 @@ constexpr unsigned kHostDeviceMap = 2;
   X(LaunchKernel, cuLaunchKernel,                                             \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**, void**))
 
+// Since CUDA 12.4; null before.
+#define GV_CUDA_OPTIONAL(X)           \
+  X(FuncLoad, cuFuncLoad, (Function)) \
+  X(FuncGetParamInfo, cuFuncGetParamInfo, (Function, size_t, size_t*, size_t*))
+
 struct Driver {
 #define GV_MEMBER(name, symbol, parameters) Result(*name) parameters = nullptr;
   GV_CUDA_FUNCTIONS(GV_MEMBER)
+  GV_CUDA_OPTIONAL(GV_MEMBER)
 #undef GV_MEMBER
 };
 

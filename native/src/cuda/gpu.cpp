@@ -123,6 +123,10 @@ extern "C" int32_t gv_gpu_health(gv_gpu* gpu, gv_error* error) {
   });
 }
 
+extern "C" int32_t gv_gpu_synchronize(gv_gpu* gpu, gv_error* error) {
+  return with(gpu, error, "cuCtxSynchronize", [](const Driver& t) { return t.CtxSynchronize(); });
+}
+
 extern "C" int32_t gv_gpu_allocate(gv_gpu* gpu, uint64_t bytes, int32_t kind, uint64_t* address, gv_error* error) {
   if (bytes == 0) return fail(error, -EINVAL, 0, "0 bytes: allocate at least one");
   if (kind == GV_MEMORY_DEVICE) {

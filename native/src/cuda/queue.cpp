@@ -21,11 +21,21 @@ bool in_gpu_memory(const gv_qp* qp, uint64_t address) {
   return qp->block == 0 || address < qp->block || address >= qp->block + qp->block_bytes;
 }
 
-// Fills memory that lies on either side.
+// Fills memory that lies on either side. On the GPU's by copies, which need no SM: a memset is a kernel, and would wait
+// behind one that fills the GPU until this very queue is there.
 int32_t fill(gv_qp* qp, uint64_t address, int byte, uint64_t bytes, gv_error* error) {
   if (address == 0) return 0;
-  if (in_gpu_memory(qp, address)) return gv_gpu_fill(gpu_of(qp), address, static_cast<uint32_t>(byte), bytes, error);
-  std::memset(reinterpret_cast<void*>(address), byte, bytes);
+  if (!in_gpu_memory(qp, address)) {
+    std::memset(reinterpret_cast<void*>(address), byte, bytes);
+    return 0;
+  }
+  unsigned char pattern[kPage];
+  std::memset(pattern, byte, sizeof pattern);
+  for (uint64_t at = 0; at < bytes; at += sizeof pattern) {
+    const uint64_t n = bytes - at < sizeof pattern ? bytes - at : sizeof pattern;
+    const uint64_t from = reinterpret_cast<uint64_t>(pattern);
+    if (const int32_t code = gv_gpu_copy(gpu_of(qp), address + at, from, n, error)) return code;
+  }
   return 0;
 }
 

@@ -321,10 +321,10 @@ public class Native extends Native$shared {
     public static int GV_OK() {
         return GV_OK;
     }
-    private static final int GV_ABI_VERSION = (int)2L;
+    private static final int GV_ABI_VERSION = (int)3L;
     /**
      * {@snippet lang=c :
-     * #define GV_ABI_VERSION 2
+     * #define GV_ABI_VERSION 3
      * }
      */
     public static int GV_ABI_VERSION() {
@@ -2038,6 +2038,67 @@ public class Native extends Native$shared {
         }
     }
 
+    private static class gv_gpu_synchronize {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_gpu_synchronize");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_synchronize(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_gpu_synchronize$descriptor() {
+        return gv_gpu_synchronize.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_synchronize(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_gpu_synchronize$handle() {
+        return gv_gpu_synchronize.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_gpu_synchronize(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_gpu_synchronize$address() {
+        return gv_gpu_synchronize.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_gpu_synchronize(gv_gpu *gpu, gv_error *error)
+     * }
+     */
+    public static int gv_gpu_synchronize(MemorySegment gpu, MemorySegment error) {
+        var mh$ = gv_gpu_synchronize.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_gpu_synchronize", gpu, error);
+            }
+            return (int)mh$.invokeExact(gpu, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gv_gpu_allocate {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             Native.C_INT,
@@ -3231,6 +3292,70 @@ public class Native extends Native$shared {
                 traceDowncall("gv_module_function", gpu, module, name, function, error);
             }
             return (int)mh$.invokeExact(gpu, module, name, function, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_function_parameters {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER,
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_function_parameters");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_function_parameters(gv_gpu *gpu, uint64_t function, uint64_t *sizes, int32_t room, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_function_parameters$descriptor() {
+        return gv_function_parameters.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_function_parameters(gv_gpu *gpu, uint64_t function, uint64_t *sizes, int32_t room, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_function_parameters$handle() {
+        return gv_function_parameters.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_function_parameters(gv_gpu *gpu, uint64_t function, uint64_t *sizes, int32_t room, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_function_parameters$address() {
+        return gv_function_parameters.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_function_parameters(gv_gpu *gpu, uint64_t function, uint64_t *sizes, int32_t room, gv_error *error)
+     * }
+     */
+    public static int gv_function_parameters(MemorySegment gpu, long function, MemorySegment sizes, int room, MemorySegment error) {
+        var mh$ = gv_function_parameters.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_function_parameters", gpu, function, sizes, room, error);
+            }
+            return (int)mh$.invokeExact(gpu, function, sizes, room, error);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {

@@ -182,7 +182,7 @@ public final class Calls {
     return MemorySegment.ofAddress(address);
   }
 
-  private static RuntimeException unexpected(Throwable t) {
+  static RuntimeException unexpected(Throwable t) {
     if (t instanceof Error e) {
       throw e;
     }

@@ -80,8 +80,13 @@ final class Atomics {
     return old;
   }
 
+  /** What a masked compare-swap leaves. */
+  static long swapped(long old, long compare, long compareMask, long swap, long swapMask) {
+    return ((old ^ compare) & compareMask) == 0 ? (old & ~swapMask) | (swap & swapMask) : old;
+  }
+
   // Without their top bits no field can carry; the top bits are then added without carry.
-  private static long fieldAdd(long a, long b, long boundary) {
+  static long fieldAdd(long a, long b, long boundary) {
     return ((a & ~boundary) + (b & ~boundary)) ^ ((a ^ b) & boundary);
   }
 }

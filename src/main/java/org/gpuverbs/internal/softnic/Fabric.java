@@ -3,6 +3,10 @@ package org.gpuverbs.internal.softnic;
 
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The software NICs of this JVM, which reach each other by guid. Any thread. */
@@ -12,7 +16,38 @@ final class Fabric {
 
   private static final ConcurrentHashMap<Long, SoftNic> NICS = new ConcurrentHashMap<>();
 
+  /** Of devices whose memory was registered. Guards itself and the NIC threads' streams. */
+  private static final Set<CopyEngine> ENGINES = new HashSet<>();
+
   private Fabric() {}
+
+  /** Gives every NIC thread a stream of the engine: a message may go from any NIC to any. */
+  static void prepare(CopyEngine engine) {
+    synchronized (ENGINES) {
+      ENGINES.add(engine);
+      NICS.values().forEach(nic -> nic.workers().forEach(worker -> worker.devices().add(engine)));
+    }
+  }
+
+  /** Gives a new NIC's threads streams of all engines. */
+  static void equip(SoftNic nic) {
+    synchronized (ENGINES) {
+      ENGINES.forEach(engine -> nic.workers().forEach(worker -> worker.devices().add(engine)));
+    }
+  }
+
+  /** Takes an engine's streams from all NIC threads and closes them. */
+  static void retire(CopyEngine engine) {
+    synchronized (ENGINES) {
+      ENGINES.remove(engine);
+      List<Runnable> closings = new ArrayList<>();
+      for (SoftNic nic : NICS.values()) {
+        nic.workers().forEach(worker -> closings.add(worker.devices().remove(engine)));
+      }
+      quiesce();
+      closings.forEach(Runnable::run);
+    }
+  }
 
   /** Adds the NIC under a fresh guid. */
   static long add(SoftNic nic) {

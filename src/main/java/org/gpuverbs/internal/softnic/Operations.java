@@ -16,11 +16,17 @@ import org.gpuverbs.internal.wire.Wqe;
 final class Operations {
   private final SegmentList local = new SegmentList();
   private final SegmentList receive = new SegmentList();
+  private final DevicePayload devices;
 
   // Of the WQE under way: the control segment's second word, and where its remote address is.
   private long tail;
+  private SoftMr remoteMr = SoftMr.NONE;
   private MemorySegment remoteSegment = MemorySegment.NULL;
   private long remoteOffset;
+
+  Operations(DevicePayload devices) {
+    this.devices = devices;
+  }
 
   /** Payload bytes of the last WQE that succeeded. */
   long bytes;
@@ -63,6 +69,7 @@ final class Operations {
     } finally {
       local.clear();
       receive.clear();
+      remoteMr = SoftMr.NONE;
     }
   }
 
@@ -106,7 +113,20 @@ final class Operations {
     }
     if (total > 0) {
       try {
-        Payload.gather(local, remoteSegment, remoteOffset);
+        if (DevicePayload.involved(local, remoteMr)) {
+          result = devices.gather(q, local, remoteMr, remoteOffset);
+        } else {
+          result = devices.settle();
+          if (result == Result.OK) {
+            Payload.gather(local, remoteSegment, remoteOffset);
+          }
+        }
+        if (result == Result.OK && immediate) {
+          result = devices.settle();
+        }
+        if (result != Result.OK) {
+          return result;
+        }
       } catch (IllegalStateException | InternalError e) {
         return local.alive() && e instanceof IllegalStateException
             ? remoteClosed(peer)
@@ -138,7 +158,20 @@ final class Operations {
       return result;
     }
     try {
-      Payload.copy(local, receive);
+      if (local.device != null || receive.device != null) {
+        result = devices.copy(q, local, receive);
+      } else {
+        result = devices.settle();
+        if (result == Result.OK) {
+          Payload.copy(local, receive);
+        }
+      }
+      if (result == Result.OK) {
+        result = devices.settle();
+      }
+      if (result != Result.OK) {
+        return result;
+      }
     } catch (IllegalStateException | InternalError e) {
       return local.alive() && e instanceof IllegalStateException
           ? Responder.failReceive(
@@ -176,7 +209,17 @@ final class Operations {
         return result;
       }
       try {
-        Payload.scatter(remoteSegment, remoteOffset, local);
+        if (DevicePayload.involved(local, remoteMr)) {
+          result = devices.scatter(q, remoteMr, remoteOffset, local);
+        } else {
+          result = devices.settle();
+          if (result == Result.OK) {
+            Payload.scatter(remoteSegment, remoteOffset, local);
+          }
+        }
+        if (result != Result.OK) {
+          return result;
+        }
       } catch (IllegalStateException | InternalError e) {
         return local.alive() && e instanceof IllegalStateException
             ? remoteClosed(peer)
@@ -215,15 +258,34 @@ final class Operations {
     if (result != Result.OK) {
       return result;
     }
+    result = devices.settle();
+    if (result != Result.OK) {
+      return result;
+    }
     long old;
     try {
       long operands = SendParser.unit(q, 2);
-      old = size == 8 ? atomic8(q, opcode, operands) : atomic4(opcode, operands);
+      if (remoteMr.host) {
+        old = size == 8 ? atomic8(q, opcode, operands) : atomic4(opcode, operands);
+      } else {
+        result = deviceAtomic(q, opcode, size, operands);
+        if (result != Result.OK) {
+          return result;
+        }
+        old = devices.fetched();
+      }
     } catch (IllegalStateException | InternalError e) {
       return remoteClosed(peer);
     }
     try {
-      Payload.store(old, size, local);
+      if (local.device == null) {
+        Payload.store(old, size, local);
+      } else {
+        result = devices.result(q, old, size, local);
+        if (result != Result.OK) {
+          return result;
+        }
+      }
     } catch (IllegalStateException | InternalError e) {
       return localClosed();
     }
@@ -267,6 +329,43 @@ final class Operations {
             HostMemory.getBe32(operands + 8));
   }
 
+  private int deviceAtomic(SoftQp q, int opcode, int size, long operands) {
+    long masks = SendParser.unit(q, 3);
+    return devices.atomic(
+        q,
+        remoteMr,
+        remoteOffset,
+        size,
+        old -> size == 8 ? next8(opcode, old, operands, masks) : next4(opcode, old, operands));
+  }
+
+  private static long next8(int opcode, long old, long operands, long masks) {
+    long first = HostMemory.getBe64(operands);
+    long second = HostMemory.getBe64(operands + 8);
+    return switch (opcode) {
+      case Mlx5.OPCODE_ATOMIC_FA -> old + first;
+      case Mlx5.OPCODE_ATOMIC_CS -> old == second ? first : old;
+      case Mlx5.OPCODE_ATOMIC_MASKED_FA -> Atomics.fieldAdd(old, first, second);
+      default ->
+          Atomics.swapped(
+              old, second, HostMemory.getBe64(masks + 8), first, HostMemory.getBe64(masks));
+    };
+  }
+
+  private static long next4(int opcode, long old, long operands) {
+    int first = HostMemory.getBe32(operands);
+    int second = HostMemory.getBe32(operands + 4);
+    return (int)
+        (opcode == Mlx5.OPCODE_ATOMIC_MASKED_FA
+            ? Atomics.fieldAdd(old, first, second)
+            : Atomics.swapped(
+                old,
+                second,
+                HostMemory.getBe32(operands + 12),
+                first,
+                HostMemory.getBe32(operands + 8)));
+  }
+
   /** Checks the remote address segment in unit 1; an error is a NAK. */
   private int remote(SoftQp q, SoftQp peer, long total, int needed) {
     long at = SendParser.unit(q, 1);
@@ -281,6 +380,7 @@ final class Operations {
     if (!mr.allows(needed)) {
       return Responder.refuse(peer, Syndrome.REMOTE_ACCESS, VendorSyndrome.PERMISSION);
     }
+    remoteMr = mr;
     remoteSegment = mr.segment;
     return Result.OK;
   }

@@ -22,13 +22,18 @@ final class Requester {
   private final boolean lenient;
   private final FaultInjection faults;
   private final long rnrTimerNanos;
-  private final Operations operations = new Operations();
+  private final DevicePayload devices = new DevicePayload();
+  private final Operations operations = new Operations(devices);
   private final FastWrites fast = new FastWrites();
 
   Requester(SoftNicConfig config) {
     lenient = config.lenientDoorbell();
     faults = config.faults();
     rnrTimerNanos = config.rnrTimer().toNanos();
+  }
+
+  DevicePayload devices() {
+    return devices;
   }
 
   /** Looks at one QP; whether anything moved. */
@@ -122,6 +127,8 @@ final class Requester {
         moved += operations.bytes;
       }
     } finally {
+      // Also before the lock is given away: what follows at the peer follows in order.
+      settle(q);
       if (peer != null) {
         peer.receiveLock.unlock();
       }
@@ -135,7 +142,10 @@ final class Requester {
     return faults == null
         && q.collapsed()
         && q.localMr.valid
+        && q.localMr.host
         && q.remoteMr.valid
+        && q.remoteMr.host
+        && !devices.dirty()
         && q.remoteMr.allows(SoftMr.REMOTE_WRITE);
   }
 
@@ -156,6 +166,15 @@ final class Requester {
     if (result < 0 && !dropped) {
       return result;
     }
+    boolean mustSettle = result > 0 || (!q.collapsed() && !dropped && signalled(q));
+    if (mustSettle && !settle(q)) {
+      return Result.OK;
+    }
+    long failedCi = result > 0 ? devices.takeFailedCi() : -1;
+    if (failedCi >= 0) {
+      failAt(q, failedCi, result);
+      return Result.OK;
+    }
     if (result > 0) {
       q.enterError();
       Completions.error(q, opcode, Result.syndrome(result), Result.vendor(result));
@@ -171,6 +190,33 @@ final class Requester {
     q.ordinal++;
     q.wqes.add(1);
     return Result.OK;
+  }
+
+  /**
+   * Waits for the copies of WQEs that have been executed. If they fail, the first of these WQEs is the
+   * one that has failed; false then.
+   */
+  private boolean settle(SoftQp q) {
+    if (!devices.dirty()) {
+      return true;
+    }
+    int result = devices.settle();
+    if (result == Result.OK) {
+      return true;
+    }
+    failAt(q, devices.takeFailedCi(), result);
+    return false;
+  }
+
+  private static void failAt(SoftQp q, long first, int result) {
+    q.ci = first;
+    if (q.signalled >= first) {
+      q.signalled = -1;
+    }
+    long control = HostMemory.getBe64(SendParser.unit(q, 0));
+    q.enterError();
+    Completions.error(q, Wqe.opcode(control), Result.syndrome(result), Result.vendor(result));
+    q.ci += Math.min(Completions.wqebbs(q, control), q.pi - q.ci);
   }
 
   private static int check(SoftQp q, long control) {

@@ -97,7 +97,7 @@ final class Responder {
         return failReceive(peer, Syndrome.LOCAL_PROTECTION, vendor, Syndrome.REMOTE_OPERATION);
       }
       long bytes = Math.min(left, length);
-      out.add(mr.segment, offset, bytes);
+      out.add(mr, offset, bytes);
       left -= bytes;
     }
     if (left > 0) {

@@ -79,7 +79,7 @@ final class SendParser {
     if (!mr.allows(needed)) {
       return VendorSyndrome.PERMISSION;
     }
-    out.add(mr.segment, address - mr.address, bytes);
+    out.add(mr, address - mr.address, bytes);
     return 0;
   }
 }

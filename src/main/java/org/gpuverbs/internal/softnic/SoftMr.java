@@ -23,8 +23,14 @@ public final class SoftMr implements AutoCloseable {
   final int access;
   private final SoftNic nic;
 
+  /** Whether the CPU can touch it, through {@link #segment}. */
+  final boolean host;
+
+  /** What copies a device's or pinned memory; null for plain host memory. */
+  final CopyEngine engine;
+
   /**
-   * Read by NIC threads after {@link #valid}, within one pass; cleared by close once no pass can
+   * Null in device memory. Read by NIC threads after {@link #valid}, within one pass; cleared by close once no pass can
    * hold it, so that caches don't keep the memory of an automatic arena alive.
    */
   MemorySegment segment;
@@ -39,15 +45,32 @@ public final class SoftMr implements AutoCloseable {
     length = 0;
     access = 0;
     segment = MemorySegment.NULL;
+    host = true;
+    engine = null;
   }
 
-  SoftMr(SoftNic nic, int key, MemorySegment segment, int access) {
+  SoftMr(SoftNic nic, int key, MemorySegment segment, CopyEngine engine, int access) {
     this.nic = nic;
     this.key = key;
     this.segment = segment;
     this.address = segment.address();
     this.length = segment.byteSize();
     this.access = access;
+    this.host = true;
+    this.engine = engine;
+    this.valid = true;
+  }
+
+  /** Of a device. */
+  SoftMr(SoftNic nic, int key, long address, long length, CopyEngine engine, int access) {
+    this.nic = nic;
+    this.key = key;
+    this.segment = null;
+    this.address = address;
+    this.length = length;
+    this.access = access;
+    this.host = false;
+    this.engine = engine;
     this.valid = true;
   }
 

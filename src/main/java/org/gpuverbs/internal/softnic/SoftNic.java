@@ -41,6 +41,7 @@ public final class SoftNic implements AutoCloseable {
     Objects.requireNonNull(config, "config");
     HostMemory.ensureAccessible();
     SoftNic nic = new SoftNic(config);
+    Fabric.equip(nic);
     nic.workers.forEach(Worker::start);
     return nic;
   }
@@ -68,13 +69,15 @@ public final class SoftNic implements AutoCloseable {
    * @throws IllegalStateException if the segment's arena or the NIC is closed
    */
   public SoftMr register(MemorySegment segment, int access) {
-    if ((access & ~SoftMr.ALL_ACCESS) != 0) {
-      throw new IllegalArgumentException("unknown access bits: 0x" + Integer.toHexString(access));
-    }
-    int implied =
-        (access & (SoftMr.REMOTE_WRITE | SoftMr.REMOTE_ATOMIC)) != 0
-            ? access | SoftMr.LOCAL_WRITE
-            : access;
+    return register(segment, null, access);
+  }
+
+  /**
+   * As the shorter form, for memory that is pinned too: an engine may copy from and to it directly,
+   * so that it must stay allocated until the region is closed.
+   */
+  public SoftMr register(MemorySegment segment, CopyEngine engine, int access) {
+    int implied = implied(access);
     if (!segment.isNative()) {
       throw new IllegalArgumentException("heap memory can't be registered; allocate native memory");
     }
@@ -91,14 +94,55 @@ public final class SoftNic implements AutoCloseable {
     if (!segment.scope().isAlive()) {
       throw new IllegalStateException("the segment's arena is closed");
     }
+    if (engine != null) {
+      Fabric.prepare(engine);
+    }
     synchronized (this) {
       ensureOpen();
       synchronized (keys) {
-        SoftMr mr = new SoftMr(this, keys.freshKey(), segment, implied);
+        SoftMr mr = new SoftMr(this, keys.freshKey(), segment, engine, implied);
         keys.add(mr);
         return mr;
       }
     }
+  }
+
+  /**
+   * Registers memory of a device, which only {@code engine} touches. It must stay allocated until the
+   * region is closed.
+   *
+   * @param access as in {@link #register(MemorySegment, int)}
+   * @throws IllegalStateException if the NIC is closed
+   */
+  public SoftMr register(long address, long length, CopyEngine engine, int access) {
+    int implied = implied(access);
+    Fabric.prepare(engine);
+    synchronized (this) {
+      ensureOpen();
+      synchronized (keys) {
+        SoftMr mr = new SoftMr(this, keys.freshKey(), address, length, engine, implied);
+        keys.add(mr);
+        return mr;
+      }
+    }
+  }
+
+  private static int implied(int access) {
+    if ((access & ~SoftMr.ALL_ACCESS) != 0) {
+      throw new IllegalArgumentException("unknown access bits: 0x" + Integer.toHexString(access));
+    }
+    return (access & (SoftMr.REMOTE_WRITE | SoftMr.REMOTE_ATOMIC)) != 0
+        ? access | SoftMr.LOCAL_WRITE
+        : access;
+  }
+
+  /** Forgets an engine, in all NICs of this JVM, once no region of its device is left. */
+  public static void retire(CopyEngine engine) {
+    Fabric.retire(engine);
+  }
+
+  List<Worker> workers() {
+    return workers;
   }
 
   /** As the longer form: room is known from {@link SoftCq#consumed}. */
@@ -172,6 +216,7 @@ public final class SoftNic implements AutoCloseable {
     if (stuck != null) {
       throw stuck;
     }
+    workers.forEach(worker -> worker.devices().remove(null).run());
   }
 
   SoftQp find(int number) {

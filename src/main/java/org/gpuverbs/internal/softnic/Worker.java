@@ -56,6 +56,10 @@ final class Worker {
     return thread;
   }
 
+  DevicePayload devices() {
+    return requester.devices();
+  }
+
   synchronized void add(SoftQp qp) {
     SoftQp[] more = Arrays.copyOf(qps, qps.length + 1);
     more[qps.length] = qp;

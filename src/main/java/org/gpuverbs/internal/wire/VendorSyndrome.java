@@ -22,6 +22,7 @@ public final class VendorSyndrome {
   public static final int RECEIVE_TOO_SHORT = 0x17;
   public static final int NO_RECEIVE_QUEUE = 0x18;
   public static final int CQ_OVERRUN = 0x19;
+  public static final int COPY_FAILED = 0x1a;
   public static final int INJECTED = 0x1e;
   public static final int INTERNAL = 0x1f;
 
@@ -45,6 +46,7 @@ public final class VendorSyndrome {
       case RECEIVE_TOO_SHORT -> "the receive buffer is too short";
       case NO_RECEIVE_QUEUE -> "the peer has no receive queue";
       case CQ_OVERRUN -> "the completion queue is full";
+      case COPY_FAILED -> "a copy from or to a device failed";
       case INJECTED -> "injected fault";
       case INTERNAL -> "the software NIC failed";
       default -> "0x" + Integer.toHexString(vendorSyndrome);
