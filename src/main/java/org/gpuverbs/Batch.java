@@ -37,7 +37,7 @@ public final class Batch implements AutoCloseable {
   private final OneThread thread = new OneThread("this batch");
   private int wqebbs;
   private volatile boolean closed;
-  private @Nullable CpuLanes holder;
+  private @Nullable Initiator holder;
   private long heldTicket;
 
   Batch(
@@ -259,7 +259,7 @@ public final class Batch implements AutoCloseable {
     java.util.Objects.checkIndex(index, size);
     enter();
     if (holder != null && !settled()) {
-      CpuLanes lanes = holder;
+      Initiator lanes = holder;
       thread.exit();
       throw new IllegalStateException(
           "this batch is still being read by " + lanes + ": await its ticket before changing it");
@@ -268,11 +268,11 @@ public final class Batch implements AutoCloseable {
 
   /** Whether no lane reads the memory any more. */
   private boolean settled() {
-    CpuLanes lanes = holder;
+    Initiator lanes = holder;
     if (lanes == null) {
       return true;
     }
-    if (queuePair.isDone(heldTicket) || lanes.idle(queuePair.handle())) {
+    if (queuePair.isDone(heldTicket) || Holders.idle(lanes, queuePair)) {
       holder = null;
       return true;
     }
@@ -281,6 +281,20 @@ public final class Batch implements AutoCloseable {
 
   long address() {
     return memory.address();
+  }
+
+  /** Basic blocks of the last request. */
+  int lastWqebbs() {
+    return memory.wqebbs(size - 1);
+  }
+
+  /** Basic blocks of at most so many requests. */
+  int wqebbs(int from, int count) {
+    int sum = 0;
+    for (int i = from; i < Math.min(from + count, size); i++) {
+      sum += memory.wqebbs(i);
+    }
+    return sum;
   }
 
   void enter() {
@@ -296,7 +310,7 @@ public final class Batch implements AutoCloseable {
   }
 
   /** Lanes may share a batch that is in flight only with themselves. Between enter and exit. */
-  void requireHolder(CpuLanes lanes) {
+  void requireHolder(Initiator lanes) {
     if (holder != null && holder != lanes && !settled()) {
       throw new IllegalStateException(
           "this batch is still being read by " + holder + ": await its ticket, or build another");
@@ -304,7 +318,7 @@ public final class Batch implements AutoCloseable {
   }
 
   /** Between enter and exit. */
-  void heldBy(CpuLanes lanes, long ticket) {
+  void heldBy(Initiator lanes, long ticket) {
     holder = lanes;
     heldTicket = ticket;
   }
@@ -354,11 +368,11 @@ public final class Batch implements AutoCloseable {
   }
 
   private void free(long deadline) {
-    CpuLanes lanes = holder;
+    Initiator lanes = holder;
     while (!settled()) {
       if (Deadline.passed(deadline)) {
         if (lanes != null) {
-          lanes.adopt(memory);
+          Holders.adopt(lanes, memory);
         }
         return;
       }

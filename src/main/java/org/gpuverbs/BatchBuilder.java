@@ -31,7 +31,7 @@ final class BatchBuilder {
     for (int i = 0; i < count; i++) {
       inlineBytes += check(i, requests.get(i));
     }
-    BatchMemory memory = new BatchMemory(count, inlineBytes);
+    BatchMemory memory = new BatchMemory(queuePair, count, inlineBytes);
     try {
       MemoryRegion[] regions = new MemoryRegion[count * WorkRequest.MAX_SEGMENTS];
       RemoteMemory[] remotes = new RemoteMemory[count];

@@ -6,9 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
+import org.gpuverbs.internal.cuda.PinnedPool;
 import org.gpuverbs.internal.queue.Layouts;
 import org.gpuverbs.internal.queue.WqeSize;
 import org.gpuverbs.internal.shim.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The native form of a batch: gv_request structs, then the inline data they point to. Checks
@@ -30,11 +32,23 @@ final class BatchMemory {
   private static final byte FLAG_SIGNALED = 1;
 
   private final MemorySegment memory;
+
+  /** Where pinned memory for the kernels of a GPU comes from; null for plain memory. */
+  private final @Nullable PinnedPool pinned;
+
   private long inlineEnd;
 
-  BatchMemory(int requests, long inlineBytes) {
+  BatchMemory(QueuePair qp, int requests, long inlineBytes) {
     inlineEnd = requests * Layouts.REQUEST_BYTES;
-    memory = Memory.allocate(inlineEnd + inlineBytes);
+    long bytes = inlineEnd + inlineBytes;
+    GpuQueue queue = qp.gpuQueue();
+    if (queue == null) {
+      pinned = null;
+      memory = Memory.allocate(bytes);
+    } else {
+      pinned = queue.gpu().pinned();
+      memory = Memory.at(pinned.take(bytes), bytes).fill((byte) 0);
+    }
   }
 
   long address() {
@@ -42,7 +56,11 @@ final class BatchMemory {
   }
 
   void free() {
-    Memory.free(memory);
+    if (pinned == null) {
+      Memory.free(memory);
+    } else {
+      pinned.give(memory.address(), memory.byteSize());
+    }
   }
 
   private static long at(int index) {

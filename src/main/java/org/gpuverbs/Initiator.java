@@ -17,7 +17,7 @@ import java.util.concurrent.Executor;
  * {@link QueuePair#await} take it from any thread. {@link #poll} and {@link #await} here mean the
  * queue pair that this initiator last submitted to.
  */
-public sealed interface Initiator extends AutoCloseable permits CpuLanes {
+public sealed interface Initiator extends AutoCloseable permits CpuLanes, GpuStream {
   /**
    * Submits a batch: all of it, or nothing. One downcall, no allocation, never waits for room. A
    * loop of one's own around {@link Status#FULL} should yield: a software NIC needs a core too.

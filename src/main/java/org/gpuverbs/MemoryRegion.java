@@ -17,7 +17,13 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryRegion implements AutoCloseable {
   private final Nic nic;
   private final SoftMr mr;
-  private final MemorySegment segment;
+  private final long address;
+  private final long length;
+
+  /** Null in GPU memory. */
+  private final @Nullable MemorySegment segment;
+
+  private final @Nullable DeviceBuffer buffer;
   private final Set<Access> access;
   private final @Nullable Arena arena;
   private volatile boolean closed;
@@ -26,9 +32,28 @@ public final class MemoryRegion implements AutoCloseable {
       Nic nic, SoftMr mr, MemorySegment segment, Set<Access> access, @Nullable Arena arena) {
     this.nic = nic;
     this.mr = mr;
+    this.address = segment.address();
+    this.length = segment.byteSize();
     this.segment = segment;
+    this.buffer = null;
     this.access = Set.copyOf(access);
     this.arena = arena;
+  }
+
+  MemoryRegion(
+      Nic nic,
+      SoftMr mr,
+      DeviceBuffer buffer,
+      @Nullable MemorySegment segment,
+      Set<Access> access) {
+    this.nic = nic;
+    this.mr = mr;
+    this.address = buffer.address();
+    this.length = buffer.length();
+    this.segment = segment;
+    this.buffer = buffer;
+    this.access = Set.copyOf(access);
+    this.arena = null;
   }
 
   Nic nic() {
@@ -41,7 +66,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @return the address
    */
   public long address() {
-    return segment.address();
+    return address;
   }
 
   /**
@@ -50,7 +75,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @return bytes
    */
   public long length() {
-    return segment.byteSize();
+    return length;
   }
 
   /**
@@ -76,8 +101,13 @@ public final class MemoryRegion implements AutoCloseable {
    * completion that says so.
    *
    * @return the segment; if allocated by the NIC, no longer accessible after close
+   * @throws IllegalStateException if it is GPU memory, which the CPU can't touch
    */
   public MemorySegment segment() {
+    if (segment == null) {
+      throw new IllegalStateException(
+          this + " is GPU memory and has no segment: copy by DeviceBuffer.copyTo and copyFrom");
+    }
     return segment;
   }
 
@@ -148,20 +178,30 @@ public final class MemoryRegion implements AutoCloseable {
    */
   @Override
   public void close() {
+    closeWithParent();
+  }
+
+  /** Whether the NIC touches the memory no more. */
+  boolean closeWithParent() {
     synchronized (mr) {
       if (closed) {
-        return;
+        return true;
       }
       closed = true;
     }
     nic.forget(this);
+    if (buffer != null) {
+      buffer.forget(this);
+    }
     try {
       mr.close();
       if (arena != null) {
         arena.close();
       }
+      return true;
     } catch (IllegalStateException e) {
       Quarantine.report(this.toString(), e);
+      return false;
     }
   }
 

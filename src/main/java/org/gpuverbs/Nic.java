@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.gpuverbs.internal.cuda.CudaCopyEngine;
 import org.gpuverbs.internal.events.MemoryRegistered;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.UseGate;
@@ -177,6 +178,53 @@ public final class Nic implements AutoCloseable {
     } finally {
       gate.exit();
     }
+  }
+
+  /**
+   * Registers memory that kernels use. Payload in GPU memory is moved by the GPU's copy engine;
+   * atomics on it are atomic among the NIC threads of this JVM, not with kernels.
+   *
+   * @param buffer GPU or pinned memory; closing it closes the region
+   * @param access what is allowed besides local reads; nothing remote by default
+   * @return the region, which does not own the memory
+   * @throws IllegalArgumentException if it can't be registered: memory of a stream-ordered pool,
+   *     managed, freed, plain host memory, another GPU's, or longer than its allocation
+   * @throws IllegalStateException if the buffer, its GPU or the NIC is closed
+   */
+  public MemoryRegion register(DeviceBuffer buffer, Access... access) {
+    Set<Access> allowed = Access.closure(List.of(access));
+    enter();
+    try {
+      buffer.gpu().enter();
+      try {
+        return buffer.register(
+            kind -> kind == MemoryKind.DEVICE, segment -> region(buffer, segment, allowed));
+      } finally {
+        buffer.gpu().exit();
+      }
+    } finally {
+      gate.exit();
+    }
+  }
+
+  private MemoryRegion region(
+      DeviceBuffer buffer,
+      @org.jspecify.annotations.Nullable MemorySegment segment,
+      Set<Access> access) {
+    MemoryRegistered event = new MemoryRegistered();
+    event.begin();
+    CudaCopyEngine copies = buffer.gpu().copies();
+    SoftMr mr =
+        segment == null
+            ? soft.register(buffer.address(), buffer.length(), copies, Access.bits(access))
+            : soft.register(segment, copies, Access.bits(access));
+    MemoryRegion region = new MemoryRegion(this, mr, buffer, segment, access);
+    regions.add(region);
+    event.nic = info.name();
+    event.length = buffer.length();
+    event.lkey = mr.lkey();
+    event.commit();
+    return region;
   }
 
   private static void check(MemorySegment segment, Set<Access> access) {

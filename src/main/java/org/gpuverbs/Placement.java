@@ -3,8 +3,11 @@ package org.gpuverbs;
 
 /** Where a queue pair's ring, doorbell record and completion queue lie. */
 public enum Placement {
-  /** GPU memory: device-initiated, one-sided, no receive queue. */
-  DEVICE,
-  /** Host memory: CPU lane threads, receiving queue pairs, and the paths PROXY and SOFT. */
+  /** GPU memory: device-initiated, one-sided, no receive queue. Path DIRECT alone. */
+  GPU,
+  /**
+   * Host memory, pinned for the queue pairs of a GPU: CPU lane threads, receiving queue pairs, and
+   * the paths PROXY and SOFT.
+   */
   HOST
 }

@@ -41,6 +41,7 @@ public final class QueuePair implements AutoCloseable {
   private final @Nullable ReceiveQueue receives;
   private final UseGate gate = new UseGate();
   private final QueuePairUsers users;
+  private final @Nullable GpuQueue gpuQueue;
   private final QueuePairErrors errors = new QueuePairErrors(this);
   private final QueuePairConnection connection = new QueuePairConnection(this);
   private final CountDownLatch released = new CountDownLatch(1);
@@ -54,6 +55,7 @@ public final class QueuePair implements AutoCloseable {
     this.soft = soft;
     this.handle = queue.address();
     this.users = new QueuePairUsers(this);
+    this.gpuQueue = options.gpu() == null ? null : new GpuQueue(this, options.gpu(), queue);
     this.receives =
         options.receiveDepth() == 0
             ? null
@@ -61,6 +63,23 @@ public final class QueuePair implements AutoCloseable {
   }
 
   static QueuePair create(Nic nic, Path path, QueuePairOptions options) {
+    Gpu gpu = options.gpu();
+    if (gpu == null) {
+      return make(nic, path, options);
+    }
+    gpu.enter();
+    try {
+      // Before there is anything to give back.
+      gpu.builtIn(options.policy());
+      QueuePair made = make(nic, path, options);
+      gpu.add(made);
+      return made;
+    } finally {
+      gpu.exit();
+    }
+  }
+
+  private static QueuePair make(Nic nic, Path path, QueuePairOptions options) {
     QueuePairMemory memory = QueuePairMemory.create(nic, options);
     QueuePair made = new QueuePair(nic, path, options, memory.queue(), memory.soft());
     memory.route(made);
@@ -91,6 +110,18 @@ public final class QueuePair implements AutoCloseable {
 
   SendQueue queue() {
     return queue;
+  }
+
+  /** Null unless it is a queue pair of a GPU. */
+  @Nullable GpuQueue gpuQueue() {
+    return gpuQueue;
+  }
+
+  /** Brings the host's view up to date, where kernels hand out the slots. */
+  private void refresh() {
+    if (gpuQueue != null) {
+      gpuQueue.refresh();
+    }
   }
 
   SoftQp soft() {
@@ -244,6 +275,7 @@ public final class QueuePair implements AutoCloseable {
       return absent();
     }
     try {
+      refresh();
       long result = queue.poll(ticket);
       if (result > 0 || result == Status.QP_ERROR) {
         errors.seen();
@@ -306,6 +338,7 @@ public final class QueuePair implements AutoCloseable {
     try {
       // With a collapsed CQ a poll takes the CQE into account; with a full one its consumer has
       // done so.
+      refresh();
       queue.poll(queue.completed());
       return queue.completed();
     } finally {
@@ -322,11 +355,14 @@ public final class QueuePair implements AutoCloseable {
   public QueuePairCounters counters() {
     enter();
     try {
+      if (gpuQueue != null) {
+        queue.readDevice();
+      }
       return new QueuePairCounters(
           queue.counter(Layouts.SQ_RESV_HEAD),
           queue.completed(),
           queue.counter(Layouts.SQ_DOORBELLS),
-          queue.counter(Layouts.SQ_FULL),
+          queue.counter(Layouts.SQ_FULL) + (gpuQueue == null ? 0 : gpuQueue.full()),
           queue.counter(Layouts.SQ_STALLS),
           queue.counter(Layouts.SQ_SCANS));
     } finally {
@@ -461,15 +497,20 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * The address of the queue's device state (struct gv_sq of gpuverbs/queue.h), for submitters of
-   * one's own in native code. It is valid until close, which does not wait for them.
+   * The address of the queue's device state ({@code gv_sq} of gpuverbs/queue.h), for submitters of
+   * one's own: of a queue pair of a GPU in GPU memory, for kernels that {@code #include
+   * <gpuverbs/device.h>}, whoever launches them; else in host memory, for native code.
    *
-   * @return a host address
-   * @throws IllegalStateException if closed
+   * <p>Close ends the waits of kernels that use it and waits for the kernels, at most the close
+   * timeout; then the memory stays until the GPU is closed. It does not wait for native code.
+   *
+   * @return an address
+   * @throws IllegalStateException if closed, if a {@link GpuStream} submits to it, or if a full send
+   *     CQ would put the CPU between kernels and their room in the queue
    */
   public long deviceHandle() {
     requireOpen();
-    return handle;
+    return gpuQueue == null ? handle : gpuQueue.handle();
   }
 
   /**

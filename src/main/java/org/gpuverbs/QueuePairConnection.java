@@ -105,6 +105,10 @@ final class QueuePairConnection {
       }
       qp.soft().reset();
       qp.queue().reset();
+      GpuQueue gpu = qp.gpuQueue();
+      if (gpu != null) {
+        gpu.reset();
+      }
       forgetCompletions();
       qp.errors().clear();
       generation++;

@@ -27,6 +27,7 @@ record QueuePairMemory(
     CompletionQueue receive = options.receiveQueue();
     requireOwn(nic, send);
     requireOwn(nic, receive);
+    requireSoft(options);
     SendQueue queue = queue(options);
     int sendRoom = 0;
     int receiveRoom = 0;
@@ -68,6 +69,20 @@ record QueuePairMemory(
     }
   }
 
+  /** The software NIC reads rings by address, as the CPU. */
+  private static void requireSoft(QueuePairOptions options) {
+    if (options.placement() == Placement.GPU) {
+      throw new RdmaException(
+          "path SOFT can't serve a queue in GPU memory, which its threads can't read",
+          0,
+          0,
+          0,
+          "take Placement.HOST, which is pinned for the GPU's kernels; placement GPU is for path"
+              + " DIRECT",
+          null);
+    }
+  }
+
   private static SendQueue queue(QueuePairOptions options) {
     int depth = options.depth();
     SubmitPolicy policy = options.policy();
@@ -80,7 +95,9 @@ record QueuePairMemory(
             * Math.max(
                 WqeSize.MAX_WQEBBS_WITHOUT_INLINE, WqeSize.inlineWqebbs(options.maxInline()));
     int room = depth - Math.max(policy.doorbellEvery(), signalEvery) + 1;
+    Gpu gpu = options.gpu();
     return SendQueue.create(
+        gpu == null ? 0 : gpu.handle(),
         depth,
         options.receiveDepth(),
         policy.handOver().code(),

@@ -31,6 +31,7 @@ public final class QueuePairOptions {
   private final int maxInline;
   private final SubmitPolicy policy;
   private final Placement placement;
+  private final @Nullable Gpu gpu;
   private final @Nullable CompletionQueue sendQueue;
   private final @Nullable CompletionQueue receiveQueue;
   private final Duration closeTimeout;
@@ -43,6 +44,7 @@ public final class QueuePairOptions {
     maxInline = b.maxInline;
     policy = b.policy;
     placement = b.placement;
+    gpu = b.gpu;
     sendQueue = b.sendQueue;
     receiveQueue = b.receiveQueue;
     closeTimeout = b.closeTimeout;
@@ -123,6 +125,15 @@ public final class QueuePairOptions {
   }
 
   /**
+   * The GPU whose kernels submit.
+   *
+   * @return the GPU, or null for CPU lanes
+   */
+  public @Nullable Gpu gpu() {
+    return gpu;
+  }
+
+  /**
    * Where every request's completion goes.
    *
    * @return the queue, or null for a collapsed send CQ that only {@link QueuePair#poll} reads
@@ -166,6 +177,7 @@ public final class QueuePairOptions {
     private int maxInline = 220;
     private SubmitPolicy policy = SubmitPolicy.TURN;
     private Placement placement = Placement.HOST;
+    private @Nullable Gpu gpu;
     private @Nullable CompletionQueue sendQueue;
     private @Nullable CompletionQueue receiveQueue;
     private Duration closeTimeout = Duration.ofSeconds(5);
@@ -247,6 +259,18 @@ public final class QueuePairOptions {
     }
 
     /**
+     * Makes it a queue pair of a GPU: its kernels submit, through a {@link GpuStream} or with {@link
+     * QueuePair#deviceHandle}, and no CPU lanes. It lives in that GPU's context alone.
+     *
+     * @param gpu the GPU, to be closed after the queue pair
+     * @return this
+     */
+    public Builder gpu(Gpu gpu) {
+      this.gpu = Objects.requireNonNull(gpu, "gpu");
+      return this;
+    }
+
+    /**
      * Asks for a full send CQ: every request completes there, and whoever polls it gives the
      * submitters room again. Without it the send CQ is collapsed, and submitters find room
      * themselves.
@@ -311,11 +335,17 @@ public final class QueuePairOptions {
       if ((receiveDepth > 0) != (receiveQueue != null)) {
         throw new IllegalArgumentException("give receiveDepth and receiveQueue together");
       }
-      if (placement == Placement.DEVICE) {
+      if (placement == Placement.GPU && gpu == null) {
         throw new IllegalArgumentException(
-            "placement DEVICE needs a GPU initiator, which this version does not have: take HOST");
+            "placement GPU needs a GPU whose kernels submit: give gpu(...), or take HOST");
       }
-      if (policy.fenceMode() == FenceMode.DEVICE && !policy.unchecked()) {
+      if (placement == Placement.GPU && receiveQueue != null) {
+        throw new IllegalArgumentException(
+            "a queue pair in GPU memory has no receive queue: take placement HOST to receive");
+      }
+      if (policy.fenceMode() == FenceMode.DEVICE
+          && placement != Placement.GPU
+          && (gpu != null || !policy.unchecked())) {
         throw new IllegalArgumentException(
             "FenceMode.DEVICE is unproven for a queue in host memory: take SYSTEM,"
                 + " or SubmitPolicy.unchecked(...)");

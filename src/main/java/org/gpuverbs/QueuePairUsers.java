@@ -15,7 +15,7 @@ final class QueuePairUsers {
   private final QueuePair qp;
   private final boolean exclusive;
   private final Set<Batch> batches = ConcurrentHashMap.newKeySet();
-  private final List<CpuLanes> lanes = new CopyOnWriteArrayList<>();
+  private final List<Initiator> lanes = new CopyOnWriteArrayList<>();
   private volatile @Nullable Initiator last;
 
   QueuePairUsers(QueuePair qp) {
@@ -32,6 +32,10 @@ final class QueuePairUsers {
 
   private synchronized void admit(Initiator initiator) {
     Initiator owner = last;
+    if (initiator instanceof CpuLanes && qp.gpuQueue() != null) {
+      throw new IllegalStateException(
+          qp + " is a queue pair of a GPU: " + initiator + " may not submit to it; use a GpuStream");
+    }
     if (exclusive) {
       if (owner != null && owner != initiator && !owner.isClosed()) {
         throw new IllegalStateException(
@@ -51,9 +55,9 @@ final class QueuePairUsers {
                 + initiator.lanes());
       }
     }
-    if (initiator instanceof CpuLanes cpu && !lanes.contains(cpu)) {
-      lanes.removeIf(CpuLanes::isClosed);
-      lanes.add(cpu);
+    if (!lanes.contains(initiator)) {
+      lanes.removeIf(Initiator::isClosed);
+      lanes.add(initiator);
     }
     last = initiator;
   }
@@ -68,12 +72,15 @@ final class QueuePairUsers {
 
   /** With the gate closed or paused: whether all are out by the deadline. */
   boolean awaitUnused(long deadline) {
-    return qp.gate().awaitUnused(deadline) && awaitLanes(deadline);
+    GpuQueue gpu = qp.gpuQueue();
+    return qp.gate().awaitUnused(deadline)
+        && awaitLanes(deadline)
+        && (gpu == null || gpu.awaitKernels(deadline));
   }
 
   private boolean awaitLanes(long deadline) {
-    for (CpuLanes cpu : lanes) {
-      while (!cpu.idle(qp.handle())) {
+    for (Initiator initiator : lanes) {
+      while (!Holders.idle(initiator, qp)) {
         if (Deadline.passed(deadline)) {
           return false;
         }
@@ -92,8 +99,12 @@ final class QueuePairUsers {
     leave(qp.options().sendQueue(), qp.depth(), detached);
     leave(qp.options().receiveQueue(), qp.options().receiveDepth(), detached);
     free &= detached;
+    GpuQueue gpu = qp.gpuQueue();
     if (!free) {
       Quarantine.report(qp.toString(), null);
+      if (gpu != null) {
+        gpu.quarantine();
+      }
       return;
     }
     batches.forEach(batch -> batch.closeWithParent(deadline));
@@ -101,7 +112,11 @@ final class QueuePairUsers {
     if (receives != null) {
       receives.free();
     }
-    queue.destroy();
+    if (gpu == null) {
+      queue.destroy();
+    } else {
+      gpu.destroy(Deadline.after(Gpu.CLOSE_TIMEOUT));
+    }
   }
 
   /** Whether the NIC touches the queue's memory no more. */

@@ -41,9 +41,9 @@ class QueuePairOptionsTest {
   }
 
   @Test
-  void devicePlacementIsRefusedWithoutGpu() {
+  void gpuPlacementIsRefusedWithoutGpu() {
     assertThrows(
-        IllegalArgumentException.class, () -> builder().placement(Placement.DEVICE).build());
+        IllegalArgumentException.class, () -> builder().placement(Placement.GPU).build());
   }
 
   @Test

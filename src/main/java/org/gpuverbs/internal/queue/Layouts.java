@@ -24,6 +24,7 @@ public final class Layouts {
   static final long QP_DBR = gv_qp.dbr$offset();
   static final long QP_DOORBELL = gv_qp.doorbell$offset();
   static final long QP_CQE = gv_qp.cqe$offset();
+  static final long QP_DEVICE_SQ = gv_qp.device_sq$offset();
 
   static final long SQ_BYTES = gv_sq.sizeof();
   static final long SQ_COMPLETED = gv_sq.completed$offset();

@@ -8,7 +8,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.gpuverbs.internal.ffi.gv_qp_attr;
+import org.gpuverbs.internal.ffi.Native;
 import org.gpuverbs.internal.shim.Calls;
+import org.gpuverbs.internal.shim.CudaCalls;
 import org.gpuverbs.internal.shim.Memory;
 
 /**
@@ -38,11 +40,19 @@ public final class SendQueue {
   private final MemorySegment sq;
   private final int depth;
 
+  /** A GPU's queue: the handle in GPU memory; 0 else. */
+  private final long deviceAddress;
+
+  /** What submitters count: gv_sq itself, or a copy of the one in GPU memory. */
+  private final MemorySegment counters;
+
   private SendQueue(long qp, int depth) {
     this.qp = qp;
     this.depth = depth;
     this.fields = Memory.at(qp, Layouts.QP_BYTES);
     this.sq = Memory.at(fields.get(JAVA_LONG, Layouts.QP_SQ), Layouts.SQ_BYTES);
+    this.deviceAddress = fields.get(JAVA_LONG, Layouts.QP_DEVICE_SQ);
+    this.counters = deviceAddress == 0 ? sq : Arena.ofAuto().allocate(Layouts.SQ_BYTES, 128);
   }
 
   /**
@@ -51,6 +61,7 @@ public final class SendQueue {
    * @throws IllegalArgumentException naming the attribute that is wrong
    */
   public static SendQueue create(
+      long gpu,
       int depth,
       int receiveDepth,
       int handOver,
@@ -71,7 +82,11 @@ public final class SendQueue {
       gv_qp_attr.max_group_wqebbs(attr, maxGroupWqebbs);
       gv_qp_attr.collapsed(attr, collapsed ? 1 : 0);
       gv_qp_attr.submit_timeout_ns(attr, submitTimeoutNanos);
-      return new SendQueue(Calls.qpCreate(attr), depth);
+      return new SendQueue(
+          gpu == 0
+              ? Calls.qpCreate(attr)
+              : CudaCalls.qpCreate(gpu, attr, Native.GV_PLACEMENT_HOST()),
+          depth);
     }
   }
 
@@ -114,6 +129,24 @@ public final class SendQueue {
     return Memory.at(fields.get(JAVA_LONG, pointer), bytes);
   }
 
+  /** The handle that kernels take, in GPU memory; 0 for a queue of the CPU. */
+  public long deviceAddress() {
+    return deviceAddress;
+  }
+
+  /**
+   * Brings the host's view of a GPU's queue up to what its submitters know: counters, and how far the
+   * NIC has come.
+   */
+  public synchronized void readDevice() {
+    CudaCalls.qpRead(qp, counters);
+    long seen = counters.get(JAVA_LONG, Layouts.SQ_COMPLETED);
+    long now = completed();
+    while (seen > now && !LONG.compareAndSet(sq, Layouts.SQ_COMPLETED, now, seen)) {
+      now = completed();
+    }
+  }
+
   /** GV_STATE_*. */
   public int state() {
     return (int) INT.getAcquire(sq, Layouts.SQ_STATE);
@@ -126,7 +159,7 @@ public final class SendQueue {
 
   /** One of the 64-bit counters. */
   public long counter(long offset) {
-    return (long) LONG.getOpaque(sq, offset);
+    return (long) LONG.getOpaque(counters, offset);
   }
 
   /** The first error's syndrome; 0 none. */

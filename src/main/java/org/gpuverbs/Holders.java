@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+/** Initiators that read a batch's memory after submit has returned. */
+final class Holders {
+  private Holders() {}
+
+  /** Whether the initiator reads no batch of that queue pair any more. */
+  static boolean idle(Initiator holder, QueuePair qp) {
+    return switch (holder) {
+      case CpuLanes lanes -> lanes.idle(qp.handle());
+      case GpuStream stream -> stream.idle();
+    };
+  }
+
+  /** Frees the memory once the initiator is gone. */
+  static void adopt(Initiator holder, BatchMemory memory) {
+    switch (holder) {
+      case CpuLanes lanes -> lanes.adopt(memory);
+      case GpuStream stream -> stream.adopt(memory);
+    }
+  }
+}
