@@ -18,7 +18,7 @@ class KeyTableTest {
   private final KeyTable table = new KeyTable();
 
   private SoftMr add() {
-    SoftMr mr = new SoftMr(null, table.freshKey(), MemorySegment.NULL, 0);
+    SoftMr mr = new SoftMr(null, table.freshKey(), MemorySegment.NULL, null, 0);
     table.add(mr);
     return mr;
   }
