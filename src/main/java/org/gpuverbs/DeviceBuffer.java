@@ -11,12 +11,12 @@ import org.gpuverbs.internal.shim.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that kernels use: allocated by {@link Gpu#allocate}, or another library's ({@link #of}). Any
- * thread.
+ * Memory that kernels use: allocated by {@link Gpu#allocate}, or another library's ({@link #of}).
+ * Any thread.
  *
- * <p>Closing it closes its memory regions first. Memory that was allocated here is freed then, which
- * waits for running kernels, but no longer than {@link Gpu#CLOSE_TIMEOUT}; then it is left allocated
- * and a warning logged.
+ * <p>Closing it closes its memory regions first. Memory that was allocated here is freed then,
+ * which waits for running kernels, but no longer than {@link Gpu#CLOSE_TIMEOUT}; then it is left
+ * allocated and a warning logged.
  */
 public final class DeviceBuffer implements AutoCloseable {
   private final Gpu gpu;
@@ -66,7 +66,10 @@ public final class DeviceBuffer implements AutoCloseable {
     Objects.requireNonNull(owner, "owner");
     if (address == 0 || bytes < 1) {
       throw new IllegalArgumentException(
-          "a buffer of " + bytes + " bytes at 0x" + Long.toHexString(address)
+          "a buffer of "
+              + bytes
+              + " bytes at 0x"
+              + Long.toHexString(address)
               + ": take an address and 1 byte or more");
     }
     return gpu.adopt(() -> new DeviceBuffer(gpu, address, bytes, null, owner));
@@ -190,8 +193,7 @@ public final class DeviceBuffer implements AutoCloseable {
               + " memory by its MemorySegment, GPU memory before it is freed");
     }
     if (found.kind() == CudaCalls.MEMORY_DEVICE && found.ordinal() != gpu.info().ordinal()) {
-      throw refused(
-          "belongs to GPU " + found.ordinal() + ", not to " + gpu + ": name that one");
+      throw refused("belongs to GPU " + found.ordinal() + ", not to " + gpu + ": name that one");
     }
     if (found.bytes() != 0 && address + length > found.base() + found.bytes()) {
       throw refused(
@@ -235,8 +237,7 @@ public final class DeviceBuffer implements AutoCloseable {
       return;
     }
     int code = code(kind);
-    if (!free
-        || !gpu.reaper().run(() -> CudaCalls.free(gpu.handle(), address, code), deadline)) {
+    if (!free || !gpu.reaper().run(() -> CudaCalls.free(gpu.handle(), address, code), deadline)) {
       Quarantine.report(toString(), null);
     }
   }

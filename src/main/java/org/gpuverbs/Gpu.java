@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The CUDA driver and NVRTC are looked for at run time; {@link #unavailabilityCause} says what is
- * missing. No call waits for a kernel, except close, within its deadline.
+ * <p>The CUDA driver and NVRTC are looked for at run time; {@link #unavailabilityCause} says what
+ * is missing. No call waits for a kernel, except close, within its deadline.
  */
 public final class Gpu implements AutoCloseable {
   /** What {@link #close()}, and closing a buffer, wait for kernels. */
@@ -158,7 +158,10 @@ public final class Gpu implements AutoCloseable {
       Gpu gpu = new Gpu(handle);
       if (gpu.info.computeMajor() < LEAST_COMPUTE_MAJOR) {
         throw new RdmaException(
-            gpu.info.name() + " has compute capability " + gpu.info.computeMajor() + "."
+            gpu.info.name()
+                + " has compute capability "
+                + gpu.info.computeMajor()
+                + "."
                 + gpu.info.computeMinor(),
             0,
             0,
@@ -397,9 +400,9 @@ public final class Gpu implements AutoCloseable {
   }
 
   /**
-   * Closes the queue pairs (each waits at most its close timeout), the streams and the buffers, waits
-   * for the kernels, unloads and frees everything. What a kernel still runs on when the timeout ends
-   * is left allocated and a warning logged. Closing twice is fine.
+   * Closes the queue pairs (each waits at most its close timeout), the streams and the buffers,
+   * waits for the kernels, unloads and frees everything. What a kernel still runs on when the
+   * timeout ends is left allocated and a warning logged. Closing twice is fine.
    *
    * @param timeout for the kernels, 0 or more
    */

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * What a queue pair of a GPU has beside its send queue: who submits to it, where its slots are
  * handed out, and which kernels may still use it.
  *
- * <p>Either kernels of the user's own submit, through the handle, and the slots are handed out on the
- * GPU; or one {@link GpuStream} does, and they are handed out here, so that a full queue is known at
- * the call and a ticket before the kernel runs.
+ * <p>Either kernels of the user's own submit, through the handle, and the slots are handed out on
+ * the GPU; or one {@link GpuStream} does, and they are handed out here, so that a full queue is
+ * known at the call and a ticket before the kernel runs.
  */
 final class GpuQueue {
   /** GV_GROUP_REQUESTS of native/include/gpuverbs/queue.h: a warp. */
@@ -34,9 +34,10 @@ final class GpuQueue {
   private final long function;
 
   /**
-   * The WQE index of each group of a batch, in pinned memory. A batch of g groups that ends at slot e
-   * has its entries at e-g and on: each lies at a slot of its own or of a later group. So an entry's
-   * place is taken again only after a completion that says that the group's warp has read it.
+   * The WQE index of each group of a batch, in pinned memory. A batch of g groups that ends at slot
+   * e has its entries at e-g and on: each lies at a slot of its own or of a later group. So an
+   * entry's place is taken again only after a completion that says that the group's warp has read
+   * it.
    */
   private final long startsAddress;
 
@@ -98,12 +99,16 @@ final class GpuQueue {
     Object now = submitter;
     if (qp.options().sendQueue() != null) {
       throw new IllegalStateException(
-          qp + " has a full send CQ, so that kernels would wait for whoever polls it: leave out"
+          qp
+              + " has a full send CQ, so that kernels would wait for whoever polls it: leave out"
               + " sendQueue for kernels of your own");
     }
     if (now != null && now != this) {
       throw new IllegalStateException(
-          qp + " belongs to " + now + ", its one submitter: create another for kernels of your own");
+          qp
+              + " belongs to "
+              + now
+              + ", its one submitter: create another for kernels of your own");
     }
     submitter = this;
   }
@@ -138,15 +143,14 @@ final class GpuQueue {
   /** A kernel that has the handle was launched on that stream. */
   void launched(long stream) {
     synchronized (launches) {
-      long event =
-          launches.computeIfAbsent(stream, fresh -> CudaCalls.eventCreate(gpu.handle()));
+      long event = launches.computeIfAbsent(stream, fresh -> CudaCalls.eventCreate(gpu.handle()));
       CudaCalls.eventRecord(gpu.handle(), event, stream);
     }
   }
 
   /**
-   * Hands out the batch's slots and enqueues its kernel. By the one GpuStream, gates held. Allocates
-   * nothing.
+   * Hands out the batch's slots and enqueues its kernel. By the one GpuStream, gates held.
+   * Allocates nothing.
    */
   long submit(long stream, Batch batch) {
     int state = queue.state();
@@ -252,7 +256,9 @@ final class GpuQueue {
     full = 0;
   }
 
-  /** Frees the queue's memory; the GPU does so at its close if that takes longer than the deadline. */
+  /**
+   * Frees the queue's memory; the GPU does so at its close if that takes longer than the deadline.
+   */
   void destroy(long deadline) {
     boolean done =
         gpu.reaper()

@@ -14,13 +14,13 @@ import org.gpuverbs.internal.shim.CudaCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The GPU as initiator: each submit enqueues a built-in kernel on a CUDA stream, behind the work that
- * is on it. What that work produced goes out after it, with no host involved.
+ * The GPU as initiator: each submit enqueues a built-in kernel on a CUDA stream, behind the work
+ * that is on it. What that work produced goes out after it, with no host involved.
  *
- * <p>It serves queue pairs of its GPU, each of which it is the one submitter of. Room is reserved at
- * the call, or {@link Status#FULL} returned, so that a full queue never blocks the stream. {@link
- * #lanes} is 1: a queue pair's batches go out one behind the other, although a warp writes 32
- * requests at once. The thread rule is {@link Initiator}'s.
+ * <p>It serves queue pairs of its GPU, each of which it is the one submitter of. Room is reserved
+ * at the call, or {@link Status#FULL} returned, so that a full queue never blocks the stream.
+ * {@link #lanes} is 1: a queue pair's batches go out one behind the other, although a warp writes
+ * 32 requests at once. The thread rule is {@link Initiator}'s.
  */
 public final class GpuStream implements Initiator {
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
@@ -209,8 +209,8 @@ public final class GpuStream implements Initiator {
    * in Java that a virtual thread may run.
    *
    * @param timeout how long to wait
-   * @throws RdmaException with {@link Status#TIMEOUT} if it is not done in time, or with the cause if
-   *     the GPU's context has failed
+   * @throws RdmaException with {@link Status#TIMEOUT} if it is not done in time, or with the cause
+   *     if the GPU's context has failed
    * @throws InterruptedException if interrupted
    * @throws IllegalStateException if closed
    */

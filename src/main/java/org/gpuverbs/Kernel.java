@@ -45,10 +45,10 @@ public final class Kernel {
    * Launches the kernel on a stream and returns at once.
    *
    * <p>Arguments by type: {@code Long} and {@code Integer} for 64- and 32-bit integers, {@code
-   * Double} and {@code Float}; a {@link DeviceBuffer} as its address; a {@link QueuePair} of this GPU
-   * as its handle, a {@code gv_sq*}. Their values are copied at the call. Memory and queue pairs must
-   * stay open while the kernel runs; closing such a queue pair ends the kernel's waits on it, and
-   * waits for the kernel.
+   * Double} and {@code Float}; a {@link DeviceBuffer} as its address; a {@link QueuePair} of this
+   * GPU as its handle, a {@code gv_sq*}. Their values are copied at the call. Memory and queue
+   * pairs must stay open while the kernel runs; closing such a queue pair ends the kernel's waits
+   * on it, and waits for the kernel.
    *
    * @param stream a CUstream of the GPU's context, or 0 for the default stream
    * @param grid blocks

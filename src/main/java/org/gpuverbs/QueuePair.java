@@ -505,8 +505,8 @@ public final class QueuePair implements AutoCloseable {
    * timeout; then the memory stays until the GPU is closed. It does not wait for native code.
    *
    * @return an address
-   * @throws IllegalStateException if closed, if a {@link GpuStream} submits to it, or if a full send
-   *     CQ would put the CPU between kernels and their room in the queue
+   * @throws IllegalStateException if closed, if a {@link GpuStream} submits to it, or if a full
+   *     send CQ would put the CPU between kernels and their room in the queue
    */
   public long deviceHandle() {
     requireOpen();

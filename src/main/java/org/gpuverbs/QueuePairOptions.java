@@ -259,8 +259,8 @@ public final class QueuePairOptions {
     }
 
     /**
-     * Makes it a queue pair of a GPU: its kernels submit, through a {@link GpuStream} or with {@link
-     * QueuePair#deviceHandle}, and no CPU lanes. It lives in that GPU's context alone.
+     * Makes it a queue pair of a GPU: its kernels submit, through a {@link GpuStream} or with
+     * {@link QueuePair#deviceHandle}, and no CPU lanes. It lives in that GPU's context alone.
      *
      * @param gpu the GPU, to be closed after the queue pair
      * @return this

@@ -34,7 +34,10 @@ final class QueuePairUsers {
     Initiator owner = last;
     if (initiator instanceof CpuLanes && qp.gpuQueue() != null) {
       throw new IllegalStateException(
-          qp + " is a queue pair of a GPU: " + initiator + " may not submit to it; use a GpuStream");
+          qp
+              + " is a queue pair of a GPU: "
+              + initiator
+              + " may not submit to it; use a GpuStream");
     }
     if (exclusive) {
       if (owner != null && owner != initiator && !owner.isClosed()) {

@@ -42,8 +42,7 @@ class QueuePairOptionsTest {
 
   @Test
   void gpuPlacementIsRefusedWithoutGpu() {
-    assertThrows(
-        IllegalArgumentException.class, () -> builder().placement(Placement.GPU).build());
+    assertThrows(IllegalArgumentException.class, () -> builder().placement(Placement.GPU).build());
   }
 
   @Test

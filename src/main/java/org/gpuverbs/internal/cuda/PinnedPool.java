@@ -9,8 +9,9 @@ import java.util.Map;
 import org.gpuverbs.internal.shim.CudaCalls;
 
 /**
- * Pinned host memory of a GPU in small pieces. Nothing goes back to the driver before close, because
- * freeing pinned memory waits for running kernels, which may be waiting for the caller. Any thread.
+ * Pinned host memory of a GPU in small pieces. Nothing goes back to the driver before close,
+ * because freeing pinned memory waits for running kernels, which may be waiting for the caller. Any
+ * thread.
  */
 public final class PinnedPool {
   private static final long SLAB = 4L << 20;

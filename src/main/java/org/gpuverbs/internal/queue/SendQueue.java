@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import org.gpuverbs.internal.ffi.gv_qp_attr;
 import org.gpuverbs.internal.ffi.Native;
+import org.gpuverbs.internal.ffi.gv_qp_attr;
 import org.gpuverbs.internal.shim.Calls;
 import org.gpuverbs.internal.shim.CudaCalls;
 import org.gpuverbs.internal.shim.Memory;
@@ -135,8 +135,8 @@ public final class SendQueue {
   }
 
   /**
-   * Brings the host's view of a GPU's queue up to what its submitters know: counters, and how far the
-   * NIC has come.
+   * Brings the host's view of a GPU's queue up to what its submitters know: counters, and how far
+   * the NIC has come.
    */
   public synchronized void readDevice() {
     CudaCalls.qpRead(qp, counters);

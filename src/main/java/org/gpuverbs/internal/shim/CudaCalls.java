@@ -136,9 +136,7 @@ public final class CudaCalls {
 
   /** Waits for everything that runs in the context, without a bound. */
   public static void synchronize(long gpu) {
-    check(
-        "waiting for the GPU",
-        (arena, error) -> Native.gv_gpu_synchronize(pointer(gpu), error));
+    check("waiting for the GPU", (arena, error) -> Native.gv_gpu_synchronize(pointer(gpu), error));
   }
 
   /** Memory of a kind that can be allocated. */
@@ -326,17 +324,20 @@ public final class CudaCalls {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment sizes = arena.allocate(JAVA_LONG, room);
       int count =
-          Native.gv_function_parameters(
-              pointer(gpu), function, sizes, room, MemorySegment.NULL);
-      return count < 0
-          ? null
-          : sizes.asSlice(0, count * JAVA_LONG.byteSize()).toArray(JAVA_LONG);
+          Native.gv_function_parameters(pointer(gpu), function, sizes, room, MemorySegment.NULL);
+      return count < 0 ? null : sizes.asSlice(0, count * JAVA_LONG.byteSize()).toArray(JAVA_LONG);
     }
   }
 
   /** Launches a kernel; {@code args} points to pointers to its parameters. */
   public static void launch(
-      long gpu, long function, long stream, int[] grid, int[] block, int shared, MemorySegment args) {
+      long gpu,
+      long function,
+      long stream,
+      int[] grid,
+      int[] block,
+      int shared,
+      MemorySegment args) {
     check(
         "a kernel can't be launched",
         (arena, error) ->

@@ -6,8 +6,8 @@ package org.gpuverbs.internal.softnic;
  */
 public interface CopyEngine {
   /**
-   * What one NIC thread needs; called when memory of the device is registered or a NIC opened, never
-   * on the data path.
+   * What one NIC thread needs; called when memory of the device is registered or a NIC opened,
+   * never on the data path.
    */
   Stream open();
 

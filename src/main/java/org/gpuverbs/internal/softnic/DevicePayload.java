@@ -7,12 +7,12 @@ import org.gpuverbs.internal.wire.Syndrome;
 import org.gpuverbs.internal.wire.VendorSyndrome;
 
 /**
- * Message bytes from, to and within devices, for one NIC thread. Copies are started in message order
- * and waited for together, by {@link #settle}: before a completion says that they are done, and
- * before the CPU touches memory for a later message (RC order).
+ * Message bytes from, to and within devices, for one NIC thread. Copies are started in message
+ * order and waited for together, by {@link #settle}: before a completion says that they are done,
+ * and before the CPU touches memory for a later message (RC order).
  *
- * <p>Plain host memory goes through the stream's staging, since a raw copy would not notice that its
- * arena is closed.
+ * <p>Plain host memory goes through the stream's staging, since a raw copy would not notice that
+ * its arena is closed.
  */
 final class DevicePayload {
   private static final int COPY_OUTS = 256;
@@ -120,8 +120,14 @@ final class DevicePayload {
     long at = toAt;
     for (int i = 0; i < from.count; i++) {
       move(
-          from.segment[i], from.base[i], from.offset[i], from.direct[i],
-          to.segment, to.address, at, to.engine != null,
+          from.segment[i],
+          from.base[i],
+          from.offset[i],
+          from.direct[i],
+          to.segment,
+          to.address,
+          at,
+          to.engine != null,
           from.length[i]);
       at += from.length[i];
     }
@@ -135,8 +141,14 @@ final class DevicePayload {
     long at = fromAt;
     for (int i = 0; i < to.count; i++) {
       move(
-          from.segment, from.address, at, from.engine != null,
-          to.segment[i], to.base[i], to.offset[i], to.direct[i],
+          from.segment,
+          from.address,
+          at,
+          from.engine != null,
+          to.segment[i],
+          to.base[i],
+          to.offset[i],
+          to.direct[i],
           to.length[i]);
       at += to.length[i];
     }
@@ -160,8 +172,14 @@ final class DevicePayload {
         }
         long bytes = Math.min(from.length[i] - done, to.length[target] - filled);
         move(
-            from.segment[i], from.base[i], from.offset[i] + done, from.direct[i],
-            to.segment[target], to.base[target], to.offset[target] + filled, to.direct[target],
+            from.segment[i],
+            from.base[i],
+            from.offset[i] + done,
+            from.direct[i],
+            to.segment[target],
+            to.base[target],
+            to.offset[target] + filled,
+            to.direct[target],
             bytes);
         done += bytes;
         filled += bytes;
@@ -230,7 +248,10 @@ final class DevicePayload {
     }
   }
 
-  /** Stores an atomic's result, of 4 or 8 bytes in host order, where at least one piece is a device's. */
+  /**
+   * Stores an atomic's result, of 4 or 8 bytes in host order, where at least one piece is a
+   * device's.
+   */
   int result(SoftQp q, long value, int size, SegmentList to) {
     int before = settle();
     if (before != Result.OK) {
@@ -245,8 +266,14 @@ final class DevicePayload {
     long at = 0;
     for (int i = 0; i < to.count; i++) {
       move(
-          null, lane.staging, at, true,
-          to.segment[i], to.base[i], to.offset[i], to.direct[i],
+          null,
+          lane.staging,
+          at,
+          true,
+          to.segment[i],
+          to.base[i],
+          to.offset[i],
+          to.direct[i],
           to.length[i]);
       at += to.length[i];
     }
@@ -280,8 +307,14 @@ final class DevicePayload {
 
   /** One piece to one place: addresses are base + offset; a device's segment is null. */
   private void move(
-      MemorySegment from, long fromBase, long fromAt, boolean fromDirect,
-      MemorySegment to, long toBase, long toAt, boolean toDirect,
+      MemorySegment from,
+      long fromBase,
+      long fromAt,
+      boolean fromDirect,
+      MemorySegment to,
+      long toBase,
+      long toAt,
+      boolean toDirect,
       long bytes) {
     long done = 0;
     while (done < bytes && failure == Result.OK) {

@@ -193,8 +193,8 @@ final class Requester {
   }
 
   /**
-   * Waits for the copies of WQEs that have been executed. If they fail, the first of these WQEs is the
-   * one that has failed; false then.
+   * Waits for the copies of WQEs that have been executed. If they fail, the first of these WQEs is
+   * the one that has failed; false then.
    */
   private boolean settle(SoftQp q) {
     if (!devices.dirty()) {

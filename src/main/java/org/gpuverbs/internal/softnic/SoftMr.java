@@ -30,8 +30,9 @@ public final class SoftMr implements AutoCloseable {
   final CopyEngine engine;
 
   /**
-   * Null in device memory. Read by NIC threads after {@link #valid}, within one pass; cleared by close once no pass can
-   * hold it, so that caches don't keep the memory of an automatic arena alive.
+   * Null in device memory. Read by NIC threads after {@link #valid}, within one pass; cleared by
+   * close once no pass can hold it, so that caches don't keep the memory of an automatic arena
+   * alive.
    */
   MemorySegment segment;
 

@@ -108,8 +108,8 @@ public final class SoftNic implements AutoCloseable {
   }
 
   /**
-   * Registers memory of a device, which only {@code engine} touches. It must stay allocated until the
-   * region is closed.
+   * Registers memory of a device, which only {@code engine} touches. It must stay allocated until
+   * the region is closed.
    *
    * @param access as in {@link #register(MemorySegment, int)}
    * @throws IllegalStateException if the NIC is closed
