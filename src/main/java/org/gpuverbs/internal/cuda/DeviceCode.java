@@ -25,7 +25,6 @@ public final class DeviceCode {
           "group.h",
           "order.h",
           "queue.h",
-          "queue_pair.h",
           "steps.def",
           "submit.h",
           "view.h",
