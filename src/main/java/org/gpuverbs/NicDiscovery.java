@@ -4,33 +4,35 @@ package org.gpuverbs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.gpuverbs.internal.discovery.KernelFiles;
+import org.gpuverbs.internal.discovery.RdmaDevice;
 import org.gpuverbs.internal.discovery.RdmaDevices;
 import org.jspecify.annotations.Nullable;
 
 /** What {@link Nic#list()} finds. */
 final class NicDiscovery {
-  private static final String SOFT_NAME = "soft0";
+  static final String SOFT_NAME = "soft0";
 
   private NicDiscovery() {}
 
   static List<NicInfo> list() {
     List<NicInfo> found = new ArrayList<>();
-    List<String> devices = RdmaDevices.names();
-    Availability hardware = hardware(devices);
+    List<RdmaDevice> devices = RdmaDevice.list(KernelFiles.here());
+    Availability other = noDevice(devices);
     found.add(
-        new NicInfo(
-            SOFT_NAME, Map.of(Path.SOFT, soft(), Path.DIRECT, hardware, Path.PROXY, hardware)));
-    for (String device : devices) {
+        new NicInfo(SOFT_NAME, Map.of(Path.SOFT, soft(), Path.DIRECT, other, Path.PROXY, other)));
+    for (RdmaDevice device : devices) {
       found.add(
           new NicInfo(
-              device,
+              device.name(),
               Map.of(
                   Path.SOFT,
-                  Availability.no(device + " is hardware", "open " + SOFT_NAME),
+                  Availability.no(
+                      device.name() + " is no software NIC of this library", "open " + SOFT_NAME),
                   Path.DIRECT,
-                  hardware,
+                  direct(device),
                   Path.PROXY,
-                  hardware)));
+                  proxy(device))));
     }
     return List.copyOf(found);
   }
@@ -42,20 +44,29 @@ final class NicDiscovery {
         : Availability.no(String.valueOf(cause.getMessage()), cause.hint());
   }
 
-  private static Availability hardware(List<String> devices) {
-    String version = "this version has no backend for RDMA devices";
+  private static Availability noDevice(List<RdmaDevice> devices) {
     if (devices.isEmpty()) {
       return Availability.no(
-          "no RDMA device in /sys/class/infiniband, and " + version,
-          "load the NIC's kernel driver, or rdma_rxe for soft-RoCE; until a version with the"
-              + " backend is out, use SOFT");
+          "no RDMA device in /sys/class/infiniband",
+          "load the NIC's kernel driver, or rdma_rxe for soft-RoCE; until then use SOFT");
     }
-    if (!RdmaDevices.verbsLibrary()) {
+    return Availability.no(SOFT_NAME + " is the software NIC", "open " + devices.getFirst().name());
+  }
+
+  private static Availability direct(RdmaDevice device) {
+    if (!device.mlx5()) {
       return Availability.no(
-          "libibverbs.so.1 can't be opened, and " + version,
-          "install libibverbs1 and ibverbs-providers; until a version with the backend is out, use"
-              + " SOFT");
+          device.name() + " is no ConnectX: its driver is " + device.driver(),
+          "DIRECT needs a ConnectX-4 or newer");
     }
-    return Availability.no(version, "use SOFT");
+    return Availability.no("this version has no DIRECT backend", "use PROXY or SOFT");
+  }
+
+  private static Availability proxy(RdmaDevice device) {
+    if (!RdmaDevices.canLoad("libibverbs.so.1")) {
+      return Availability.no(
+          "libibverbs.so.1 can't be opened", "install libibverbs1 and ibverbs-providers");
+    }
+    return Availability.no("this version has no PROXY backend", "use SOFT");
   }
 }

@@ -4,6 +4,7 @@ package org.gpuverbs.internal.cli;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
+import java.util.Set;
 import org.gpuverbs.GpuVerbs;
 import org.gpuverbs.RdmaException;
 
@@ -13,12 +14,15 @@ public final class Main {
   static final int FAILED = 1;
   static final int USAGE = 2;
 
+  private static final Set<String> COMMANDS = Set.of("info", "demo", "doctor");
+
   private static final String HELP =
       """
       usage: java -jar gpuverbs.jar COMMAND
 
         info    what this machine has, and for each missing piece why and what would enable it
         demo    moves a file between queue pairs under every policy and checks it
+        doctor  what the hardware paths need: found, missing, how to fix; exit status for scripts
 
         COMMAND --help says more; --version prints the version.
       """;
@@ -47,14 +51,15 @@ public final class Main {
             asksForHelp(rest) ? print(out, InfoCommand.USAGE) : InfoCommand.run(rest, out);
         case "demo" ->
             asksForHelp(rest) ? print(out, DemoOptions.USAGE) : DemoCommand.run(rest, out, err);
+        case "doctor" ->
+            asksForHelp(rest) ? print(out, DoctorCommand.USAGE) : DoctorCommand.run(rest, out);
         case "--help", "-h", "help" -> print(out, HELP);
         case "--version", "version" -> print(out, "gpuverbs " + GpuVerbs.version() + "\n");
         case "" -> throw new UsageException("name a command");
         default -> throw new UsageException("unknown command %s".formatted(command));
       };
     } catch (UsageException e) {
-      String help =
-          command.equals("info") || command.equals("demo") ? command + " --help" : "--help";
+      String help = COMMANDS.contains(command) ? command + " --help" : "--help";
       err.printf("gpuverbs: %s (%s says more)%n", e.getMessage(), help);
       return USAGE;
     } catch (RdmaException | IOException e) {
