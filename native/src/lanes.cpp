@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lane threads: a pool that runs the submit path on batches whose slots the caller has reserved.
 //
-// One submitter fills a ring of commands; every lane walks all commands in order and takes groups of a command by a shared counter
-// until none is left. Groups are taken in order, so the lowest unpublished slot of a batch is always in some lane's hands,
-// and commands are taken in the order in which their slots were reserved: no lane waits for a turn that stands behind it.
+// One submitter fills a ring of commands; the lanes take groups of the oldest command that has any left, by a shared counter.
+// Groups are taken in order, so the lowest unpublished slot of a batch is always in some lane's hands, and commands in the
+// order in which their slots were reserved: no lane waits for a turn that stands behind it.
+//
+// No more lanes work at once than there are processors. A lane that holds a slot and isn't running keeps all its successors
+// waiting: eight lanes on two processors handed over seven times slower than two.
 #include <pthread.h>
 
 #include <atomic>
@@ -26,20 +29,23 @@ constexpr uint64_t kCommands = 64;
 constexpr uint32_t kMaxGroups = GV_MAX_DEPTH;
 
 struct alignas(128) Command {
-  gv_sq* sq;
-  const gv_request* requests;
-  uint32_t count;
-  uint32_t group_size;
-  uint32_t groups;
-  uint64_t base;
-  uint64_t next;
-  // WQE index of each group's first slot: taken from the command by whoever takes the group.
-  std::vector<uint64_t> starts;
+  gv_sq* sq = nullptr;
+  const gv_request* requests = nullptr;
+  uint32_t count = 0;
+  uint32_t group_size = 0;
+  uint32_t groups = 0;
+  uint64_t next = 0;            // WQE index behind the batch
+  std::vector<uint64_t> starts; // WQE index of each group's first slot
   alignas(128) std::atomic<uint32_t> taken{0};
+  alignas(128) std::atomic<uint32_t> finished{0};
+
+  bool done() const { return finished.load(std::memory_order_acquire) == groups; }
 };
 
-struct alignas(128) Position {
-  std::atomic<uint64_t> done{0}; // commands that the lane is through with
+// The command that a lane may be touching. Set before it looks, so that nobody fills that command anew.
+struct alignas(128) Hazard {
+  static constexpr uint64_t kNone = ~0ull;
+  std::atomic<uint64_t> command{kNone};
 };
 
 struct RunGroup {
@@ -71,53 +77,90 @@ struct Reserve {
 
 struct gv_lanes {
   Command commands[kCommands];
-  alignas(128) std::atomic<uint64_t> published{0};
+  alignas(128) std::atomic<uint64_t> published{0}; // commands filled
+  alignas(128) std::atomic<uint64_t> open{0};      // the oldest that may have groups left
+  alignas(128) std::atomic<uint64_t> retired{0};   // commands whose places may be filled again
   alignas(128) std::atomic<int> sleepers{0};
   std::atomic<bool> stopping{false};
   std::mutex mutex;
   std::condition_variable wake;
-  std::vector<Position> positions;
+  int places; // lanes that may work at once, under the mutex
+  std::vector<Hazard> hazards;
   std::vector<std::thread> threads;
 
-  explicit gv_lanes(uint32_t lanes) : positions(lanes) {}
+  explicit gv_lanes(uint32_t lanes) : hazards(lanes) {
+    const uint32_t processors = std::thread::hardware_concurrency();
+    places = static_cast<int>(processors == 0 || lanes < processors ? lanes : processors);
+  }
 
-  // True once a command with this number is there; false when the pool stops.
-  bool await_command(uint64_t number) {
-    for (uint32_t tries = 0; published.load(std::memory_order_acquire) <= number; tries++) {
-      if (stopping.load(std::memory_order_acquire)) return published.load(std::memory_order_acquire) > number;
-      if (tries < 64) continue;
-      if (tries < 512) {
-        sched_yield();
-        continue;
+  bool work_left() const { return open.load(std::memory_order_seq_cst) < published.load(std::memory_order_seq_cst); }
+
+  // Gives the lane's place to another, and comes back with one when there is work. False: stop.
+  bool sleep(bool holds_place) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (holds_place) places++;
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    wake.wait(lock, [&] { return (places > 0 && work_left()) || (stopping.load() && !work_left()); });
+    sleepers.fetch_sub(1, std::memory_order_relaxed);
+    if (!work_left() && stopping.load()) return false;
+    places--;
+    return true;
+  }
+
+  // One group of the oldest open command; false if there is none.
+  bool run_one(Hazard& hazard) {
+    const uint64_t number = open.load(std::memory_order_acquire);
+    if (number >= published.load(std::memory_order_acquire)) return false;
+    hazard.command.store(number, std::memory_order_seq_cst);
+    if (retired.load(std::memory_order_seq_cst) <= number) {
+      Command& c = commands[number % kCommands];
+      const uint32_t group = c.taken.fetch_add(1, std::memory_order_relaxed);
+      if (group < c.groups) {
+        // A dead queue ends every later group with the same status at once: nothing to report here, poll tells.
+        with_policy(c.sq, RunGroup{&c, group});
+        c.finished.fetch_add(1, std::memory_order_release);
+      } else {
+        uint64_t expected = number;
+        open.compare_exchange_strong(expected, number + 1, std::memory_order_seq_cst);
       }
-      std::unique_lock<std::mutex> lock(mutex);
-      sleepers.fetch_add(1, std::memory_order_seq_cst);
-      wake.wait(lock, [&] { return published.load(std::memory_order_seq_cst) > number || stopping.load(); });
-      sleepers.fetch_sub(1, std::memory_order_relaxed);
     }
+    hazard.command.store(Hazard::kNone, std::memory_order_release);
     return true;
   }
 
   void run(uint32_t lane) {
-    for (uint64_t number = 0; await_command(number); number++) {
-      Command& c = commands[number % kCommands];
-      for (;;) {
-        const uint32_t group = c.taken.fetch_add(1, std::memory_order_relaxed);
-        if (group >= c.groups) break;
-        // A dead queue ends every later group with the same status at once: nothing to report here, poll tells.
-        with_policy(c.sq, RunGroup{&c, group});
+    if (!sleep(false)) return;
+    for (uint32_t idle = 0;;) {
+      if (run_one(hazards[lane])) {
+        idle = 0;
+      } else if (idle++ < 64) {
+        continue;
+      } else if (idle < 256 && !stopping.load(std::memory_order_acquire)) {
+        sched_yield();
+      } else {
+        if (!sleep(true)) return;
+        idle = 0;
       }
-      positions[lane].done.store(number + 1, std::memory_order_release);
     }
   }
 
-  uint64_t slowest() const {
-    uint64_t least = ~0ull;
-    for (const Position& p : positions) {
-      const uint64_t done = p.done.load(std::memory_order_acquire);
-      if (done < least) least = done;
-    }
-    return least;
+  // Whether the next command's place is free: its last user is done, and no lane is looking at it.
+  bool has_place(uint64_t number) {
+    if (number < kCommands) return true;
+    const uint64_t old = number - kCommands;
+    if (!commands[old % kCommands].done()) return false;
+    uint64_t expected = open.load(std::memory_order_acquire);
+    if (expected == old) open.compare_exchange_strong(expected, old + 1, std::memory_order_seq_cst);
+    retired.store(old + 1, std::memory_order_seq_cst);
+    for (const Hazard& h : hazards)
+      if (h.command.load(std::memory_order_seq_cst) == old) return false;
+    return true;
+  }
+
+  void notify() {
+    if (sleepers.load(std::memory_order_seq_cst) == 0) return;
+    { std::lock_guard<std::mutex> lock(mutex); }
+    wake.notify_all();
   }
 
   void stop() {
@@ -160,7 +203,7 @@ extern "C" int64_t gv_lanes_submit(gv_lanes* pool, gv_sq* q, const gv_request* r
   const int64_t status = status_of_state(relaxed_load32(&q->state));
   if (status != GV_OK) return status;
   const uint64_t number = pool->published.load(std::memory_order_relaxed);
-  if (number - pool->slowest() >= kCommands) return GV_BUSY;
+  if (!pool->has_place(number)) return GV_BUSY;
   const int64_t base = with_policy(q, Reserve{view_of(q), wqebbs});
   if (base < 0) return base;
 
@@ -170,26 +213,25 @@ extern "C" int64_t gv_lanes_submit(gv_lanes* pool, gv_sq* q, const gv_request* r
   c.count = count;
   c.group_size = group_requests(q);
   c.groups = (count + c.group_size - 1) / c.group_size;
-  c.base = static_cast<uint64_t>(base);
-  uint64_t index = c.base;
+  uint64_t index = static_cast<uint64_t>(base);
   for (uint32_t i = 0; i < count; i++) {
     if (i % c.group_size == 0) c.starts[i / c.group_size] = index;
     index += requests[i].wqebbs;
   }
   c.next = index;
   c.taken.store(0, std::memory_order_relaxed);
+  c.finished.store(0, std::memory_order_relaxed);
   pool->published.store(number + 1, std::memory_order_seq_cst);
-  if (pool->sleepers.load(std::memory_order_seq_cst) != 0) {
-    { std::lock_guard<std::mutex> lock(pool->mutex); }
-    pool->wake.notify_all();
-  }
+  pool->notify();
   return static_cast<int64_t>(index) - requests[count - 1].wqebbs;
 }
 
 extern "C" int32_t gv_lanes_idle(gv_lanes* pool, const gv_sq* q) {
   const uint64_t end = pool->published.load(std::memory_order_acquire);
-  for (uint64_t n = pool->slowest(); n < end; n++)
-    if (q == nullptr || pool->commands[n % kCommands].sq == q) return 0;
+  for (uint64_t n = end < kCommands ? 0 : end - kCommands; n < end; n++) {
+    const Command& c = pool->commands[n % kCommands];
+    if (!c.done() && (q == nullptr || c.sq == q)) return 0;
+  }
   return 1;
 }
 

@@ -26,7 +26,7 @@ GV_FN uint32_t cqe_opcode(uint32_t tail) { return tail >> 28; }
 /* Basic blocks of the WQE at `index`, from its control segment (ds, in 16-byte units, is byte 7). */
 GV_FN uint32_t wqe_size(const Queue& q, uint64_t index) {
   const uint8_t* wqe = q.ring + static_cast<uint64_t>(static_cast<uint32_t>(index) & (q.depth - 1)) * GV_WQEBB;
-  const uint32_t word = relaxed_load32(reinterpret_cast<const uint32_t*>(wqe + 4));
+  const uint32_t word = speculative_load32(reinterpret_cast<const uint32_t*>(wqe + 4));
   return (((word >> 24) & 0x3f) + 3) / 4;
 }
 

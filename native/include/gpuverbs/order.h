@@ -287,6 +287,18 @@ GV_FN uint32_t relaxed_load32(const uint32_t* p) {
 #endif
 }
 
+/*
+ * A read that may race with a write and is thrown away if it did, as in a seqlock: the caller finds out by a compare-and-swap.
+ * Hidden from TSan, which can't know that.
+ */
+#if GV_TSAN
+static __attribute__((noinline, no_sanitize("thread"))) uint32_t speculative_load32(const uint32_t* p) {
+  return *static_cast<const volatile uint32_t*>(p);
+}
+#else
+GV_FN uint32_t speculative_load32(const uint32_t* p) { return relaxed_load32(p); }
+#endif
+
 /* The word that the host sets when it closes a queue lies in host memory: system scope. */
 GV_FN uint64_t host_load64(const uint64_t* p) {
 #if GV_ON_DEVICE
@@ -316,6 +328,17 @@ GV_FN bool swap_state(uint32_t* p, uint32_t from, uint32_t to) {
   return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 #endif
 }
+
+#if !GV_ON_DEVICE
+/* Tells the processor that this is a spin. */
+GV_FN void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+#endif
 
 /* Nanoseconds of a clock that never goes back. */
 GV_FN uint64_t now_ns() {

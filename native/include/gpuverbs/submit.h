@@ -40,7 +40,10 @@ GV_FN int64_t keep_waiting(const Queue& q, Wait& w, uint32_t state) {
   w.tries++;
 #if !GV_ON_DEVICE
   /* With fewer cores than submitters the one whose turn it is may not be running. */
-  if (w.tries > 64) sched_yield();
+  if (w.tries > 64)
+    sched_yield();
+  else
+    relax();
 #endif
   if ((w.tries & 255) != 0) return GV_OK;
   count64(&q.sq->stalls, 1);
@@ -140,6 +143,15 @@ GV_FN bool crosses_border(const Queue& q, uint64_t base, uint64_t next) {
   return ((base ^ next) & ~static_cast<uint64_t>(q.doorbell_every - 1)) != 0;
 }
 
+/* One try to move ready_head from base to next. A processor looks first: a CAS that fails still takes the line away. */
+template <uint32_t M>
+GV_FN bool hand_over(const Queue& q, uint64_t base, uint64_t next) {
+#if !GV_ON_DEVICE
+  if (relaxed_load64(&q.sq->ready_head) != base) return GV_HOOK(handover_cas) && false;
+#endif
+  return step_handover_cas<M>(&q.sq->ready_head, base, next) == base;
+}
+
 /* ---- hand-overs ------------------------------------------------------------------------------------------------ */
 
 template <uint32_t M>
@@ -148,7 +160,7 @@ GV_FN int64_t publish_classic(const Queue& q, uint64_t base, uint64_t next, bool
   Wait w;
   for (;;) { /* I2 */
     const uint32_t state = state_of(q);
-    if (step_handover_cas<M>(&q.sq->ready_head, base, next) == base) break;
+    if (hand_over<M>(q, base, next)) break;
     const int64_t status = keep_waiting(q, w, state);
     if (status != GV_OK) return give_up(q, status);
   }
@@ -188,7 +200,7 @@ GV_FN int64_t publish_turn_cas(const Queue& q, uint64_t base, uint64_t next) {
     while (ready != base && !GV_MUTANT(no_turn)) { /* I2 */
       const uint32_t state = state_of(q);
       if (!border && reserved != next) {
-        if (step_handover_cas<M>(&q.sq->ready_head, base, next) == base) return GV_OK;
+        if (hand_over<M>(q, base, next)) return GV_OK;
       } else {
         step_turn_load<M>(&q.sq->resv_head, &reserved, &ready);
         if (ready == base) break;
