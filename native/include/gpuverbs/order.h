@@ -292,7 +292,7 @@ GV_FN uint32_t relaxed_load32(const uint32_t* p) {
  * Hidden from TSan, which can't know that.
  */
 #if GV_TSAN
-static __attribute__((noinline, no_sanitize("thread"))) uint32_t speculative_load32(const uint32_t* p) {
+static __attribute__((unused, noinline, no_sanitize("thread"))) uint32_t speculative_load32(const uint32_t* p) {
   return *static_cast<const volatile uint32_t*>(p);
 }
 #else
