@@ -297,6 +297,21 @@ public final class Batch implements AutoCloseable {
     return sum;
   }
 
+  /** Whether all its data is inline, so that nothing is read after submit. */
+  boolean sourceless() {
+    for (MemoryRegion region : regions) {
+      if (region != null) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Between enter and exit. */
+  BatchMemory memory() {
+    return memory;
+  }
+
   void enter() {
     thread.enter();
     if (closed) {

@@ -63,6 +63,31 @@ final class BatchMemory {
     }
   }
 
+  long bytes() {
+    return memory.byteSize();
+  }
+
+  /** Copies requests and their inline data; there must be room for its {@link #bytes}. */
+  void copyFrom(BatchMemory from, int requests) {
+    long bytes = from.memory.byteSize();
+    MemorySegment.copy(from.memory, 0, memory, 0, bytes);
+    if (bytes > requests * Layouts.REQUEST_BYTES) {
+      long moved = address() - from.address();
+      for (int i = 0; i < requests; i++) {
+        if (operation(i) == OP_WRITE_INLINE) {
+          long at = at(i) + Layouts.REQUEST_INLINE_ADDRESS;
+          memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, at) + moved);
+        }
+      }
+    }
+  }
+
+  /** Whether the request names memory of a certain peer. */
+  boolean namesPeer(int index) {
+    int op = operation(index);
+    return op != OP_NOP && op != OP_SEND && op != OP_SEND_IMMEDIATE;
+  }
+
   private static long at(int index) {
     return index * Layouts.REQUEST_BYTES;
   }

@@ -125,6 +125,41 @@ public final class CpuLanes implements Initiator {
     }
   }
 
+  /**
+   * Submits requests that stay as they are until the ticket is done, or until no lane holds any of
+   * that queue pair. The thread rule is submit's.
+   */
+  long submit(QueuePair qp, long requests, int size, int wqebbs) {
+    thread.enter();
+    try {
+      if (!gate.enter()) {
+        throw new IllegalStateException(name + " is closed");
+      }
+      try {
+        if (!qp.gate().enter()) {
+          return qp.absent();
+        }
+        try {
+          qp.serve(this);
+          return lanes == 0
+              ? Calls.submit(qp.handle(), requests, size, wqebbs)
+              : Calls.lanesSubmit(lanes, qp.handle(), requests, size, wqebbs);
+        } finally {
+          qp.gate().exit();
+        }
+      } finally {
+        gate.exit();
+      }
+    } finally {
+      thread.exit();
+    }
+  }
+
+  /** Whether requests are read within submit, not afterwards. */
+  boolean readsAtOnce() {
+    return lanes == 0;
+  }
+
   @Override
   public long submit(Batch batch, Duration timeout) throws InterruptedException {
     long deadline = Deadline.after(timeout);

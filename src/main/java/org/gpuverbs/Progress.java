@@ -18,8 +18,8 @@ import org.gpuverbs.internal.queue.OneThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls completion queues and tickets, and hands on what it finds: completions to handlers, done
- * batches to their stages.
+ * Polls completion queues, tickets, device work and deferred sends, and hands on what it finds:
+ * completions to handlers, done batches to their stages.
  *
  * <p>Either call {@link #doWork} from a loop of one's own, one thread at a time, or {@link #start}
  * a thread. Everything else may be called from any thread.
@@ -44,6 +44,7 @@ public final class Progress implements AutoCloseable {
 
   private final OneThread working = new OneThread("Progress.doWork");
   private final List<Source> sources = new CopyOnWriteArrayList<>();
+  private final List<ProgressSource> others = new CopyOnWriteArrayList<>();
   private final ConcurrentLinkedQueue<Pending> incoming = new ConcurrentLinkedQueue<>();
 
   /** Of whoever is working. */
@@ -78,6 +79,32 @@ public final class Progress implements AutoCloseable {
     sources.add(new Source(queue, handler, new Completions(COMPLETIONS)));
   }
 
+  /**
+   * Takes over a deferred sender: from now on working for it elsewhere throws.
+   *
+   * @param sender the sender
+   * @throws IllegalStateException if the sender belongs to a progress already, or this is closed
+   */
+  public void add(DeferredSender sender) {
+    add(sender.source());
+  }
+
+  /**
+   * Takes over device completions: from now on working for them elsewhere throws.
+   *
+   * @param completions the completions
+   * @throws IllegalStateException if they belong to a progress already, or this is closed
+   */
+  public void add(DeviceCompletions completions) {
+    add(completions.source());
+  }
+
+  private void add(ProgressSource source) {
+    requireOpen();
+    source.bind(this);
+    others.add(source);
+  }
+
   CompletionStage<Long> watch(QueuePair qp, int generation, long ticket, Executor executor) {
     CompletableFuture<Long> stage = new CompletableFuture<>();
     Pending entry = new Pending(qp, generation, ticket, executor, stage);
@@ -95,7 +122,8 @@ public final class Progress implements AutoCloseable {
   /**
    * Looks once at everything.
    *
-   * @return how many completions and done batches were handed on; for {@link IdleStrategy#idle}
+   * @return how many completions and done batches were handed on, and how much was done for
+   *     deferred sends; for {@link IdleStrategy#idle}
    * @throws IllegalStateException if another thread is working, or this is closed
    */
   public int doWork() {
@@ -120,6 +148,13 @@ public final class Progress implements AutoCloseable {
         source.handler.accept(source.completions);
         work += taken;
       }
+    }
+    for (ProgressSource other : others) {
+      if (other.isClosed()) {
+        others.remove(other);
+        continue;
+      }
+      work += other.look();
     }
     for (Pending entry = incoming.poll(); entry != null; entry = incoming.poll()) {
       pending.add(entry);
@@ -187,8 +222,9 @@ public final class Progress implements AutoCloseable {
   }
 
   /**
-   * Works on until every stage is complete or the time is over, then lets go of the queues; stages
-   * that are left fail with {@link Status#CLOSED}. Closing twice is fine.
+   * Works on until every stage is complete and nothing is pending or the time is over, then lets go
+   * of queues, senders and device completions, which are not closed; stages of its own that are
+   * left fail with {@link Status#CLOSED}. Closing twice is fine.
    *
    * @param timeout how long to work on
    * @throws IllegalStateException if another thread is working and does not let go in time
@@ -215,7 +251,7 @@ public final class Progress implements AutoCloseable {
       }
       try {
         int work = closed ? 0 : look();
-        if (over || (pending.isEmpty() && incoming.isEmpty())) {
+        if (over || nothingPending()) {
           letGo();
           return;
         }
@@ -224,6 +260,12 @@ public final class Progress implements AutoCloseable {
         working.exit();
       }
     }
+  }
+
+  private boolean nothingPending() {
+    return pending.isEmpty()
+        && incoming.isEmpty()
+        && others.stream().allMatch(other -> other.pending() == 0);
   }
 
   private void stopThread() {
@@ -238,6 +280,8 @@ public final class Progress implements AutoCloseable {
     closed = true;
     sources.forEach(source -> source.queue.unbind(this));
     sources.clear();
+    others.forEach(other -> other.unbind(this));
+    others.clear();
     for (Pending entry = incoming.poll(); entry != null; entry = incoming.poll()) {
       fail(entry);
     }

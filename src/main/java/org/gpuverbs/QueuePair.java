@@ -291,6 +291,18 @@ public final class QueuePair implements AutoCloseable {
     return poll(ticket) == Status.DONE;
   }
 
+  /** Slots handed out, or a status. */
+  long submitted() {
+    if (!gate.enter()) {
+      return absent();
+    }
+    try {
+      return queue.counter(Layouts.SQ_RESV_HEAD);
+    } finally {
+      gate.exit();
+    }
+  }
+
   /** Why the gate does not open. */
   long absent() {
     return gate.closed() ? Status.CLOSED : Status.NOT_CONNECTED;

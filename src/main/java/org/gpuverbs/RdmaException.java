@@ -54,6 +54,11 @@ public final class RdmaException extends RuntimeException {
 
   /** For a result of submit, poll or post. */
   static RdmaException of(String what, long result) {
+    return of(what, result, null);
+  }
+
+  /** For a result of submit, poll or post. */
+  static RdmaException of(String what, long result, @Nullable Throwable cause) {
     int syndrome = result > 0 ? (int) result : 0;
     String text = Status.describe(result);
     int colon = text.indexOf(": ");
@@ -63,7 +68,7 @@ public final class RdmaException extends RuntimeException {
         0,
         syndrome,
         colon < 0 ? "" : text.substring(colon + 2),
-        null);
+        cause);
   }
 
   private static String message(String what, int errno, String hint) {

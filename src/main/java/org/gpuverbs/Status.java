@@ -33,6 +33,21 @@ public final class Status {
   /** The lane threads hold too many batches; nothing was changed. Try again. */
   public static final long BUSY = -7;
 
+  /** The device work that a send waited for failed. */
+  public static final long DEVICE_ERROR = -32;
+
+  /** The send was cancelled before its release. */
+  public static final long CANCELLED = -33;
+
+  /** So many sends have failed since that this one's end is no longer known. */
+  public static final long EXPIRED = -34;
+
+  /** An earlier ordered send of the channel failed: reset the channel. */
+  public static final long CHANNEL_ERROR = -35;
+
+  /** The destination can't be resolved, or can't take the request. */
+  public static final long UNREACHABLE = -36;
+
   private Status() {}
 
   /**
@@ -57,6 +72,12 @@ public final class Status {
       case -5 -> "TIMEOUT: not done in time";
       case -6 -> "PENDING: not complete yet; poll again";
       case -7 -> "BUSY: the lane threads hold too many batches; try again";
+      case -32 -> "DEVICE_ERROR: the device work before the send failed";
+      case -33 -> "CANCELLED: cancelled before its release";
+      case -34 -> "EXPIRED: too old to tell; ask about tickets sooner";
+      case -35 ->
+          "CHANNEL_ERROR: an earlier ordered send of this channel failed; reset() the channel";
+      case -36 -> "UNREACHABLE: the destination can't be resolved, or can't take this request";
       default -> "unknown status " + value;
     };
   }

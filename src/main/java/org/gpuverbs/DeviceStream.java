@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+import java.util.Objects;
+import org.gpuverbs.internal.deferred.DeviceEvents;
+
+/**
+ * Work that a device does in order, beside its callers: a {@link HostStream} of tasks, a CUDA
+ * stream, or {@linkplain #of(QueuePair) what lanes have submitted to a queue pair}. {@link
+ * DeviceCompletions} and {@link DeferredSender} wait for it without blocking anybody.
+ *
+ * <p>Any thread. While two threads mark the same stream at once, one waits for the other's mark, as
+ * it would in the driver.
+ */
+public abstract class DeviceStream {
+  DeviceStream() {}
+
+  /**
+   * The requests submitted to a queue pair so far, as work to wait for: an RDMA read whose result
+   * is to be sent on, say.
+   *
+   * @param queuePair the queue pair; its batches must ask for a completion at least of their last
+   *     request, as all do
+   * @return a stream whose work fails if the queue pair does, is reset or closed
+   */
+  public static DeviceStream of(QueuePair queuePair) {
+    return new QueuePairStream(Objects.requireNonNull(queuePair, "queuePair"));
+  }
+
+  abstract DeviceEvents events();
+}
