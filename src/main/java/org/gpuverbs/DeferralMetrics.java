@@ -56,7 +56,11 @@ public record DeferralMetrics(
         c.deferrals());
   }
 
-  /** A copy. */
+  /**
+   * How many took how long: see the record.
+   *
+   * @return a copy
+   */
   @Override
   public long[] deferrals() {
     return deferrals.clone();

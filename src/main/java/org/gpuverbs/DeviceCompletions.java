@@ -91,9 +91,9 @@ public final class DeviceCompletions implements AutoCloseable {
     try {
       DeviceEvents events = stream.events();
       Pending<T> entry = new Pending<>(whenOver);
-      pending.incrementAndGet();
       int idle = events.idle();
       long event = idle == DeviceEvents.NOT_YET ? events.record() : idle;
+      pending.incrementAndGet();
       if (idle != DeviceEvents.NOT_YET || event < 0) {
         entry.eventOver(events, (int) event);
       } else {
@@ -133,8 +133,7 @@ public final class DeviceCompletions implements AutoCloseable {
     private RdmaException failure(DeviceEvents stream, int result) {
       return finished
           ? new RdmaException("these completions were closed", Status.CLOSED, 0, 0, "", null)
-          : new RdmaException(
-              stream.describe(result), Status.DEVICE_ERROR, -result, 0, "", null);
+          : new RdmaException(stream.describe(result), Status.DEVICE_ERROR, -result, 0, "", null);
     }
 
     private void complete(@Nullable RdmaException failure) {

@@ -165,9 +165,7 @@ public final class HostStream extends DeviceStream implements AutoCloseable {
       closed = true;
       tasks.clear();
       waiters++;
-      while (worker != null
-          && worker != Thread.currentThread()
-          && !Deadline.passed(deadline)) {
+      while (worker != null && worker != Thread.currentThread() && !Deadline.passed(deadline)) {
         try {
           TimeUnit.NANOSECONDS.timedWait(this, deadline - System.nanoTime());
         } catch (InterruptedException e) {

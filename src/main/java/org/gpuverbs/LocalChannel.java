@@ -3,7 +3,7 @@ package org.gpuverbs;
 
 import java.util.Objects;
 import org.gpuverbs.internal.deferred.DeviceEvents;
-import org.gpuverbs.internal.deferred.Port;
+import org.gpuverbs.internal.deferred.Outlet;
 import org.gpuverbs.internal.deferred.SendListener;
 import org.jspecify.annotations.Nullable;
 
@@ -65,8 +65,7 @@ public final class LocalChannel extends SendChannel {
   public DeferredSend sendAsync(
       long address, long length, long tag, SendOrder order, @Nullable DeviceStream after) {
     DeferredSend.Stages stages = new DeferredSend.Stages("send of " + this, sender.executor());
-    return new DeferredSend(
-        sender, stages, send(address, length, tag, order, after, stages));
+    return new DeferredSend(sender, stages, send(address, length, tag, order, after, stages));
   }
 
   private long send(
@@ -93,13 +92,45 @@ public final class LocalChannel extends SendChannel {
         return Status.FULL;
       }
       slot.describe(address, length, tag, source);
-      if (after != null && idle != DeviceEvents.DONE && !mark(slot, after)) {
-        queue.giveBack(slot);
-        return Status.DEVICE_ERROR;
+      boolean taken = false;
+      try {
+        if (after != null && idle != DeviceEvents.DONE && !mark(slot, after)) {
+          return Status.DEVICE_ERROR;
+        }
+        long ticket = sendNow(slot, ordered, idle == DeviceEvents.DONE || inbox.announced());
+        if (ticket == Status.PENDING) {
+          ticket = queue.admit(slot);
+        }
+        taken = ticket >= 0;
+        return ticket;
+      } finally {
+        if (!taken) {
+          queue.giveBack(slot);
+        }
       }
-      return queue.admit(slot);
     } finally {
       sender.gate().exit();
+    }
+  }
+
+  /** A ticket, a status, or PENDING if something is ahead. */
+  private long sendNow(SendSlot slot, boolean ordered, boolean ready) {
+    if (!ready || !queue.tryEnter()) {
+      return Status.PENDING;
+    }
+    try {
+      Outlet outlet = queue.direct(flow, ordered);
+      if (outlet == null) {
+        return Status.PENDING;
+      }
+      queue.sending(slot);
+      long result = ((LocalInbox.InboxOutlet) outlet).release(slot);
+      if (result >= 0) {
+        return queue.sent(slot, outlet, result);
+      }
+      return result == Outlet.RETRY ? queue.admitInside(slot) : result;
+    } finally {
+      queue.exit();
     }
   }
 

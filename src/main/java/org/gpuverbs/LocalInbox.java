@@ -108,7 +108,7 @@ public final class LocalInbox implements AutoCloseable {
   }
 
   /** One sender's way in. */
-  private final class InboxOutlet extends Outlet {
+  final class InboxOutlet extends Outlet {
     private final DeferredQueue queue;
 
     InboxOutlet(DeferredQueue queue) {

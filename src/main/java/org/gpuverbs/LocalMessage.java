@@ -7,8 +7,8 @@ import org.gpuverbs.internal.deferred.DeviceEvents;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The descriptor of data that a sender in this JVM left where it is. Any thread, except that
- * nobody may use it after close.
+ * The descriptor of data that a sender in this JVM left where it is. Any thread, except that nobody
+ * may use it after close.
  */
 public final class LocalMessage implements AutoCloseable {
   private final DeferredQueue queue;

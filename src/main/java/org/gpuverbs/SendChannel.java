@@ -70,8 +70,7 @@ abstract sealed class SendChannel permits DeferredChannel, LocalChannel {
   }
 
   /** Marks the streams' work for the slot; false if a device has failed. */
-  static boolean mark(
-      SendSlot slot, @Nullable DeviceStream one, DeviceStream @Nullable [] more) {
+  static boolean mark(SendSlot slot, @Nullable DeviceStream one, DeviceStream @Nullable [] more) {
     if (one != null && !mark(slot, one)) {
       return false;
     }

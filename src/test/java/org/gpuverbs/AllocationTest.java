@@ -108,4 +108,35 @@ class AllocationTest {
           });
     }
   }
+
+  @Test
+  void deferredSendsWithTickets() {
+    try (Pair pair = new Pair();
+        DeferredSender sender = DeferredSender.builder().capacity(64).build();
+        Batch batch = Batch.of(pair.qp, pair.write(0, 64))) {
+      DeferredChannel channel = sender.channel(1, Destination.of(pair.qp));
+      ManualStream stream = new ManualStream("0");
+      ManualStream other = new ManualStream("1");
+      DeviceStream[] both = {stream, other};
+      assertAllocatesNothing(
+          () -> {
+            stream.work();
+            long joined = channel.send(batch, SendOrder.ORDERED, both);
+            long deferred = channel.send(batch, SendOrder.UNORDERED, stream);
+            long behind = channel.send(batch, SendOrder.ORDERED);
+            sender.cancel(deferred);
+            stream.complete();
+            while (sender.poll(behind) == Status.PENDING) {
+              sender.doWork();
+            }
+            long inline = channel.send(batch, SendOrder.ORDERED, stream);
+            while (sender.poll(inline) == Status.PENDING) {
+              sender.doWork();
+            }
+            if (sender.poll(joined) != Status.DONE) {
+              throw new AssertionError(Status.describe(sender.poll(joined)));
+            }
+          });
+    }
+  }
 }

@@ -58,7 +58,9 @@ public final class DeferredQueue {
 
   // ---- sending: any thread
 
-  /** A slot to be admitted or {@linkplain #giveBack given back}; null and counted if none is left. */
+  /**
+   * A slot to be admitted or {@linkplain #giveBack given back}; null and counted if none is left.
+   */
   public @Nullable Slot take() {
     Slot slot = pool.take();
     if (slot == null) {
@@ -70,6 +72,7 @@ public final class DeferredQueue {
   /** The slot was not used after all. */
   public void giveBack(Slot slot) {
     slot.dropEvents();
+    slot.withdrawn();
     slot.recycle();
     pool.free(slot);
   }

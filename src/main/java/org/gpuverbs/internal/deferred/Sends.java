@@ -207,8 +207,7 @@ final class Sends {
   }
 
   private static RdmaException deviceError(DeviceEvents stream, int result) {
-    return new RdmaException(
-        stream.describe(result), Status.DEVICE_ERROR, -result, 0, "", null);
+    return new RdmaException(stream.describe(result), Status.DEVICE_ERROR, -result, 0, "", null);
   }
 
   private static RdmaException closedEarly() {
