@@ -39,8 +39,12 @@ final class BatchMemory {
   private long inlineEnd;
 
   BatchMemory(QueuePair qp, int requests, long inlineBytes) {
+    this(qp, requests * Layouts.REQUEST_BYTES + inlineBytes);
     inlineEnd = requests * Layouts.REQUEST_BYTES;
-    long bytes = inlineEnd + inlineBytes;
+  }
+
+  /** Room for a copy. */
+  BatchMemory(QueuePair qp, long bytes) {
     GpuQueue queue = qp.gpuQueue();
     if (queue == null) {
       pinned = null;
@@ -65,6 +69,11 @@ final class BatchMemory {
 
   long bytes() {
     return memory.byteSize();
+  }
+
+  /** Whether a copy of {@code from} fits, and those who read that can read it here. */
+  boolean suits(BatchMemory from) {
+    return bytes() >= from.bytes() && pinned == from.pinned;
   }
 
   /** Copies requests and their inline data; there must be room for its {@link #bytes}. */

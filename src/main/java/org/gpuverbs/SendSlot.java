@@ -36,8 +36,8 @@ final class SendSlot extends Slot {
     try {
       BatchMemory from = batch.memory();
       BatchMemory to = copy;
-      if (to == null || to.bytes() < from.bytes()) {
-        to = new BatchMemory(0, Math.max(from.bytes(), 2 * (to == null ? 0 : to.bytes())));
+      if (to == null || !to.suits(from)) {
+        to = new BatchMemory(batch.queuePair(), from.bytes());
         dispose();
         copy = to;
       }

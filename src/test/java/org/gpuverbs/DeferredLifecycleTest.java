@@ -163,10 +163,8 @@ class DeferredLifecycleTest {
   void requirement11AStreamThatHasFailedRefusesTheSend() {
     try (DeferredScene s = new DeferredScene()) {
       s.stream.work().fail();
-      assertEquals(
-          Status.DEVICE_ERROR, s.channel.send(s.batch, SendOrder.ORDERED, s.stream));
-      assertEquals(
-          Status.DEVICE_ERROR, Failures.of(s.sendAsync(1, s.stream).released()).code());
+      assertEquals(Status.DEVICE_ERROR, s.channel.send(s.batch, SendOrder.ORDERED, s.stream));
+      assertEquals(Status.DEVICE_ERROR, Failures.of(s.sendAsync(1, s.stream).released()).code());
       assertEquals(0, s.sender.pending());
       assertEquals(0, s.stream.pool.inUse());
     }

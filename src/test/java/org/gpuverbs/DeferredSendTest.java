@@ -31,8 +31,7 @@ class DeferredSendTest {
     try (DeferredScene s =
             new DeferredScene(DeferredSender.builder(), QueuePairOptions.builder().depth(64));
         Batch stuck =
-            Batch.of(
-                s.pair.peer, Batch.Signal.LAST, Collections.nCopies(64, s.pair.send(0)))) {
+            Batch.of(s.pair.peer, Batch.Signal.LAST, Collections.nCopies(64, s.pair.send(0)))) {
       // The peer sends too, and nobody receives there: its queue is full for good.
       DeferredChannel back = s.sender.channel(2, Destination.of(s.pair.peer));
       CpuLanes caller = s.pair.caller;
@@ -204,8 +203,7 @@ class DeferredSendTest {
       RdmaException e = Failures.of(send.released());
       assertEquals(Status.UNREACHABLE, e.code());
       assertTrue(String.valueOf(e.getCause()).contains("names memory of the peer"), e::toString);
-      assertThrows(
-          IllegalStateException.class, () -> channel.send(write, SendOrder.UNORDERED));
+      assertThrows(IllegalStateException.class, () -> channel.send(write, SendOrder.UNORDERED));
     }
   }
 

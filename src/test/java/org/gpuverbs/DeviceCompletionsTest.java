@@ -120,8 +120,7 @@ class DeviceCompletionsTest {
       assertThrows(IllegalStateException.class, mine::doWork);
       assertThrows(IllegalStateException.class, () -> progress.add(mine));
       device.delay(Duration.ofMillis(20));
-      CompletionStage<String> stage =
-          mine.after(device, () -> Thread.currentThread().getName());
+      CompletionStage<String> stage = mine.after(device, () -> Thread.currentThread().getName());
       progress.start(IdleStrategy.backoff());
       assertEquals("completer", stage.toCompletableFuture().get(20, TimeUnit.SECONDS));
     } finally {

@@ -20,8 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class LocalInboxTest {
   private final ManualStream stream = new ManualStream("0");
-  private final DeferredSender sender =
-      DeferredSender.builder().executor(Runnable::run).build();
+  private final DeferredSender sender = DeferredSender.builder().executor(Runnable::run).build();
 
   @AfterEach
   void close() {
@@ -138,8 +137,7 @@ class LocalInboxTest {
   void closingTheInboxReturnsItsMessagesAndFailsFurtherSends() {
     LocalInbox inbox = LocalInbox.ofAnnounced(4);
     LocalChannel channel = sender.channel(1, inbox);
-    DeferredSend first =
-        channel.sendAsync(0, 8, 1, SendOrder.ORDERED, stream.work());
+    DeferredSend first = channel.sendAsync(0, 8, 1, SendOrder.ORDERED, stream.work());
     inbox.close();
     sender.doWork();
     assertTrue(Failures.done(first.sourceReusable()));

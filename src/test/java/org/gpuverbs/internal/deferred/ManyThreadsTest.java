@@ -69,8 +69,7 @@ class ManyThreadsTest {
                       stream.enqueued++;
                       Told listener = new Told();
                       long ticket =
-                          sender.send(
-                              flow, true, thread * SENDS + i, List.of(stream), listener);
+                          sender.send(flow, true, thread * SENDS + i, List.of(stream), listener);
                       if (ticket >= 0) {
                         mine.add(listener);
                         i++;
@@ -96,8 +95,7 @@ class ManyThreadsTest {
     assertEquals(THREADS * SENDS, outlet.log.size() + cancelled.get());
     for (int t = 0; t < THREADS; t++) {
       int thread = t;
-      List<Integer> mine =
-          outlet.log.stream().filter(number -> number / SENDS == thread).toList();
+      List<Integer> mine = outlet.log.stream().filter(number -> number / SENDS == thread).toList();
       assertEquals(mine.stream().sorted().toList(), mine);
       for (Told one : told.get(t)) {
         String all = one.all();

@@ -258,7 +258,8 @@ class RandomSendsTest {
   }
 
   @Property(tries = 1000, shrinking = ShrinkingMode.OFF)
-  void theQueueAgreesWithAPlainModel(@ForAll long seed, @ForAll @IntRange(min = 4, max = 64) int n) {
+  void theQueueAgreesWithAPlainModel(
+      @ForAll long seed, @ForAll @IntRange(min = 4, max = 64) int n) {
     new Run(seed, n).go();
   }
 }
