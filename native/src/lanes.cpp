@@ -26,20 +26,23 @@ using namespace gpuverbs;
 namespace {
 
 constexpr uint64_t kCommands = 64;
-constexpr uint32_t kMaxGroups = GV_MAX_DEPTH;
+constexpr uint32_t kMaxGroups = GV_MAX_DEPTH / 2; // a group has two requests or more, but for the last
 
 struct alignas(128) Command {
-  gv_sq* sq = nullptr;
+  // Atomic, since gv_lanes_idle may look while the command is filled anew: what it then sees is done or not its own.
+  std::atomic<gv_sq*> queue{nullptr};
+  std::atomic<uint32_t> groups{0};
   const gv_request* requests = nullptr;
   uint32_t count = 0;
   uint32_t group_size = 0;
-  uint32_t groups = 0;
   uint64_t next = 0;            // WQE index behind the batch
   std::vector<uint64_t> starts; // WQE index of each group's first slot
   alignas(128) std::atomic<uint32_t> taken{0};
   alignas(128) std::atomic<uint32_t> finished{0};
 
-  bool done() const { return finished.load(std::memory_order_acquire) == groups; }
+  gv_sq* sq() const { return queue.load(std::memory_order_relaxed); }
+  uint32_t size() const { return groups.load(std::memory_order_relaxed); }
+  bool done() const { return finished.load(std::memory_order_acquire) == size(); }
 };
 
 // The command that a lane may be touching. Set before it looks, so that nobody fills that command anew.
@@ -58,9 +61,9 @@ struct RunGroup {
     g.first = group * c->group_size;
     g.count = c->count - g.first < c->group_size ? c->count - g.first : c->group_size;
     g.base = c->starts[group];
-    g.tail = group + 1 == c->groups;
+    g.tail = group + 1 == c->size();
     g.next = g.tail ? c->next : c->starts[group + 1];
-    return run_group<H, M>(view_of(c->sq), c->requests, g);
+    return run_group<H, M>(view_of(c->sq()), c->requests, g);
   }
 };
 
@@ -102,7 +105,10 @@ struct gv_lanes {
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     wake.wait(lock, [&] { return (places > 0 && work_left()) || (stopping.load() && !work_left()); });
     sleepers.fetch_sub(1, std::memory_order_relaxed);
-    if (!work_left() && stopping.load()) return false;
+    if (!work_left() && stopping.load()) {
+      wake.notify_all(); // those without a place were told to stop while there was work, and slept on
+      return false;
+    }
     places--;
     return true;
   }
@@ -115,9 +121,9 @@ struct gv_lanes {
     if (retired.load(std::memory_order_seq_cst) <= number) {
       Command& c = commands[number % kCommands];
       const uint32_t group = c.taken.fetch_add(1, std::memory_order_relaxed);
-      if (group < c.groups) {
+      if (group < c.size()) {
         // A dead queue ends every later group with the same status at once: nothing to report here, poll tells.
-        with_policy(c.sq, RunGroup{&c, group});
+        with_policy(c.sq(), RunGroup{&c, group});
         c.finished.fetch_add(1, std::memory_order_release);
       } else {
         uint64_t expected = number;
@@ -208,11 +214,11 @@ extern "C" int64_t gv_lanes_submit(gv_lanes* pool, gv_sq* q, const gv_request* r
   if (base < 0) return base;
 
   Command& c = pool->commands[number % kCommands];
-  c.sq = q;
+  c.queue.store(q, std::memory_order_relaxed);
   c.requests = requests;
   c.count = count;
   c.group_size = group_requests(q);
-  c.groups = (count + c.group_size - 1) / c.group_size;
+  c.groups.store((count + c.group_size - 1) / c.group_size, std::memory_order_relaxed);
   uint64_t index = static_cast<uint64_t>(base);
   for (uint32_t i = 0; i < count; i++) {
     if (i % c.group_size == 0) c.starts[i / c.group_size] = index;
@@ -230,7 +236,7 @@ extern "C" int32_t gv_lanes_idle(gv_lanes* pool, const gv_sq* q) {
   const uint64_t end = pool->published.load(std::memory_order_acquire);
   for (uint64_t n = end < kCommands ? 0 : end - kCommands; n < end; n++) {
     const Command& c = pool->commands[n % kCommands];
-    if (!c.done() && (q == nullptr || c.sq == q)) return 0;
+    if (!c.done() && (q == nullptr || c.sq() == q)) return 0;
   }
   return 1;
 }
