@@ -4,6 +4,7 @@ package org.gpuverbs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -179,6 +180,8 @@ public final class CpuLanes implements Initiator {
 
   @Override
   public CompletionStage<Long> submitAsync(Batch batch, Progress progress, Executor executor) {
+    Objects.requireNonNull(progress, "progress");
+    Objects.requireNonNull(executor, "executor");
     QueuePair qp = batch.queuePair();
     int generation = qp.generation();
     long ticket = submit(batch);
@@ -209,6 +212,11 @@ public final class CpuLanes implements Initiator {
   @Override
   public boolean isClosed() {
     return gate.closed();
+  }
+
+  /** Whether close is over: no thread of this initiator touches a queue any more. */
+  boolean stopped() {
+    return stopped;
   }
 
   /** Whether no lane holds a batch of that queue. */

@@ -13,6 +13,14 @@ final class Holders {
     };
   }
 
+  /** Whether the initiator is closed and has let go of every queue pair, not only begun to. */
+  static boolean gone(Initiator holder) {
+    return switch (holder) {
+      case CpuLanes lanes -> lanes.stopped();
+      case GpuStream stream -> stream.isClosed() && stream.idle();
+    };
+  }
+
   /** Frees the memory once the initiator is gone. */
   static void adopt(Initiator holder, BatchMemory memory) {
     switch (holder) {

@@ -40,7 +40,7 @@ final class QueuePairUsers {
               + " may not submit to it; use a GpuStream");
     }
     if (exclusive) {
-      if (owner != null && owner != initiator && !owner.isClosed()) {
+      if (owner != null && owner != initiator && !Holders.gone(owner)) {
         throw new IllegalStateException(
             qp
                 + " is EXCLUSIVE and belongs to "
@@ -59,7 +59,8 @@ final class QueuePairUsers {
       }
     }
     if (!lanes.contains(initiator)) {
-      lanes.removeIf(Initiator::isClosed);
+      // One that is still closing may have lanes in this queue: it stays, to be waited for.
+      lanes.removeIf(Holders::gone);
       lanes.add(initiator);
     }
     last = initiator;
