@@ -2,6 +2,7 @@
 package org.gpuverbs;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -42,6 +43,10 @@ public final class CompletionQueue implements AutoCloseable {
   private final AtomicReference<@Nullable Progress> progress = new AtomicReference<>();
   private final List<Retired> retired = new ArrayList<>();
   private int reserved;
+
+  /** Work queues attached, whether or not their queue pair is reachable by its number yet. */
+  private int users;
+
   private volatile boolean quarantined;
 
   /** CQEs taken. */
@@ -102,7 +107,11 @@ public final class CompletionQueue implements AutoCloseable {
     thread.enter();
     try {
       if (!gate.enter()) {
-        throw new IllegalStateException(this + " is closed");
+        if (gate.closed()) {
+          throw new IllegalStateException(this + " is closed");
+        }
+        out.clear(); // a reset is dropping completions
+        return 0;
       }
       try {
         return drain(out);
@@ -119,7 +128,7 @@ public final class CompletionQueue implements AutoCloseable {
     long index = consumer;
     QueuePair inside = null;
     while (!out.full()) {
-      long offset = (index & (depth - 1)) * Mlx5.CQE_SIZE;
+      long offset = offset(index);
       int opOwn = Cqe.opOwn(ring, offset);
       if (!Cqe.valid(opOwn, index, depth)) {
         break;
@@ -132,7 +141,7 @@ public final class CompletionQueue implements AutoCloseable {
         inside = qp != null && qp.gate().enter() ? qp : null;
       }
       if (inside != null) {
-        inside.completion(ring, offset, opOwn, index, out);
+        inside.completion(ring, offset, opOwn, out);
       }
       index++;
     }
@@ -151,7 +160,7 @@ public final class CompletionQueue implements AutoCloseable {
     while (true) {
       long from = consumer;
       long at = from;
-      while (at - from < depth && Cqe.valid(ring, (at & (depth - 1)) * Mlx5.CQE_SIZE, at, depth)) {
+      while (at - from < depth && Cqe.valid(ring, offset(at), at, depth)) {
         at++;
       }
       // Behind a consumer that moved, the NIC may already have written the next lap.
@@ -161,8 +170,11 @@ public final class CompletionQueue implements AutoCloseable {
     }
   }
 
-  /** Reserves room, so that the queue can't overflow. */
+  /** Reserves room, so that the queue can't overflow; from then on it can't be closed. */
   synchronized void attach(int room, String what) {
+    if (gate.closed()) {
+      throw new IllegalStateException(this + " is closed");
+    }
     retired.removeIf(
         r -> {
           boolean behind = consumer - r.end >= 0;
@@ -181,6 +193,53 @@ public final class CompletionQueue implements AutoCloseable {
               + ": make a deeper one");
     }
     reserved += room;
+    users++;
+  }
+
+  /**
+   * Drops the completions that nobody has taken of a queue pair to which the NIC is deaf, so that
+   * they take no room from those after its reset; as mlx5_cq_clean does. False if a poll that is
+   * under way has not ended by the deadline.
+   */
+  synchronized boolean drop(int number, long deadline) {
+    if (!gate.pause()) {
+      return true;
+    }
+    try {
+      if (!gate.awaitUnused(deadline)) {
+        return false;
+      }
+      long end = end();
+      int dropped = 0;
+      for (long at = end - 1; at >= consumer; at--) {
+        if (Cqe.qpNumber(ring, offset(at)) == number) {
+          dropped++;
+        } else if (dropped > 0) {
+          move(at, at + dropped);
+        }
+      }
+      if (dropped > 0) {
+        // What a closed queue pair left may have moved behind where it was.
+        retired.replaceAll(r -> new Retired(end, r.room));
+        consumer += dropped;
+        soft.consumed(consumer);
+      }
+      return true;
+    } finally {
+      gate.resume();
+    }
+  }
+
+  private void move(long from, long to) {
+    MemorySegment.copy(ring, offset(from), ring, offset(to), Mlx5.CQE_SIZE);
+    long opOwn = offset(to) + Mlx5.CQE_OP_OWN;
+    int owner = (to & depth) != 0 ? Mlx5.CQE_OWNER_MASK : 0;
+    byte old = ring.get(ValueLayout.JAVA_BYTE, opOwn);
+    ring.set(ValueLayout.JAVA_BYTE, opOwn, (byte) (old & ~Mlx5.CQE_OWNER_MASK | owner));
+  }
+
+  private long offset(long index) {
+    return (index & (depth - 1)) * Mlx5.CQE_SIZE;
   }
 
   void route(int number, QueuePair queuePair) {
@@ -193,6 +252,7 @@ public final class CompletionQueue implements AutoCloseable {
 
   /** Gives room back. The NIC writes no more completions of its queue pair. */
   synchronized void detach(int room) {
+    users--;
     if (gate.enter()) {
       try {
         retired.add(new Retired(end(), room));
@@ -203,7 +263,8 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /** The NIC may still write here, so the memory is not to be freed. */
-  void quarantine() {
+  synchronized void quarantine() {
+    users--;
     quarantined = true;
   }
 
@@ -229,9 +290,9 @@ public final class CompletionQueue implements AutoCloseable {
   @Override
   public void close() {
     synchronized (this) {
-      if (queuePairs.size() != 0 && !gate.closed()) {
+      if (users != 0 && !gate.closed()) {
         throw new IllegalStateException(
-            this + " is used by " + queuePairs.size() + " queue pairs: close them first");
+            this + " is used by " + Math.max(1, queuePairs.size()) + " queue pairs: close them first");
       }
       if (!gate.close()) {
         return;

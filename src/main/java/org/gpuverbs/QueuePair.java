@@ -456,17 +456,15 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /** Takes one CQE of this queue pair. By the CQ's one poller, with the gate held. */
-  void completion(MemorySegment cq, long at, int opOwn, long index, Completions out) {
+  void completion(MemorySegment cq, long at, int opOwn, Completions out) {
     int opcode = Cqe.opcode(opOwn);
     int counter = Cqe.wqeCounter(cq, at);
     boolean failed = Cqe.error(opOwn);
     int syndrome = failed ? Cqe.syndrome(cq, at) : 0;
     long bytes = failed ? 0 : Cqe.byteCount(cq, at);
     if (opcode == Mlx5.CQE_REQ || opcode == Mlx5.CQE_REQ_ERR) {
-      if (!connection.isStaleSend(index)) {
-        out.addSend(queue.complete(counter, syndrome), number(), syndrome, bytes);
-      }
-    } else if (!connection.isStaleReceive(index) && receives != null) {
+      out.addSend(queue.complete(counter, syndrome), number(), syndrome, bytes);
+    } else if (receives != null) {
       boolean immediate = opcode == Mlx5.CQE_RESP_WR_IMM || opcode == Mlx5.CQE_RESP_SEND_IMM;
       int value = immediate ? Cqe.immediate(cq, at) : 0;
       out.addReceive(receives.complete(counter), number(), syndrome, bytes, value, immediate);
@@ -531,8 +529,8 @@ public final class QueuePair implements AutoCloseable {
    * usable.
    *
    * @throws IllegalStateException if closed
-   * @throws RdmaException with {@link Status#TIMEOUT} if submitters are not out within the close
-   *     timeout
+   * @throws RdmaException with {@link Status#TIMEOUT} if submitters or a poll of its completion
+   *     queues are not out within the close timeout
    */
   public void reset() {
     connection.reset();

@@ -6,6 +6,7 @@ import org.gpuverbs.internal.events.QueuePairConnected;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.SendQueue;
 import org.gpuverbs.internal.softnic.SoftRemote;
+import org.jspecify.annotations.Nullable;
 
 /** A queue pair's connection to its peer: connect, reset and the end, one at a time. */
 final class QueuePairConnection {
@@ -17,11 +18,6 @@ final class QueuePairConnection {
   /** Counts resets: a ticket means a request only together with it. */
   private volatile int generation;
 
-  /** Completions before these positions of the CQs belong to the time before the last reset. */
-  private volatile long staleSends;
-
-  private volatile long staleReceives;
-
   QueuePairConnection(QueuePair qp) {
     this.qp = qp;
   }
@@ -32,14 +28,6 @@ final class QueuePairConnection {
 
   int generation() {
     return generation;
-  }
-
-  boolean isStaleSend(long index) {
-    return index < staleSends;
-  }
-
-  boolean isStaleReceive(long index) {
-    return index < staleReceives;
   }
 
   QueuePairAddress address() {
@@ -99,17 +87,18 @@ final class QueuePairConnection {
       throw new IllegalStateException(qp + " is closed");
     }
     try {
+      long deadline = Deadline.after(qp.closeTimeout());
       qp.queue().mark(SendQueue.STATE_ERROR);
-      if (!qp.users().awaitUnused(Deadline.after(qp.closeTimeout()))) {
+      if (!qp.users().awaitUnused(deadline)) {
         throw RdmaException.of("reset of " + qp + ": it is still in use", Status.TIMEOUT);
       }
       qp.soft().reset();
+      forgetCompletions(deadline);
       qp.queue().reset();
       GpuQueue gpu = qp.gpuQueue();
       if (gpu != null) {
         gpu.reset();
       }
-      forgetCompletions();
       qp.errors().clear();
       generation++;
       packetSequence = freshSequence();
@@ -118,16 +107,19 @@ final class QueuePairConnection {
     }
   }
 
-  private void forgetCompletions() {
-    CompletionQueue sends = qp.options().sendQueue();
-    if (sends != null) {
-      staleSends = sends.end();
-    }
-    CompletionQueue completed = qp.options().receiveQueue();
+  /** With the NIC deaf. What it has completed before means nothing afterwards. */
+  private void forgetCompletions(long deadline) {
+    forget(qp.options().sendQueue(), deadline);
+    forget(qp.options().receiveQueue(), deadline);
     ReceiveQueue receives = qp.receives();
-    if (receives != null && completed != null) {
-      staleReceives = completed.end();
+    if (receives != null) {
       receives.reset();
+    }
+  }
+
+  private void forget(@Nullable CompletionQueue queue, long deadline) {
+    if (queue != null && !queue.drop(qp.number(), deadline)) {
+      throw RdmaException.of("reset of " + qp + ": " + queue + " is being polled", Status.TIMEOUT);
     }
   }
 

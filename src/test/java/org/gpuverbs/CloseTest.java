@@ -138,6 +138,16 @@ class CloseTest {
   }
 
   @Test
+  void aClosedCompletionQueueTakesNoQueuePair() {
+    try (Nic nic = Nic.open()) {
+      CompletionQueue queue = nic.completionQueue(64);
+      queue.close();
+      QueuePairOptions.Builder options = QueuePairOptions.builder().depth(64);
+      assertNames(queue, () -> nic.queuePair(options.sendQueue(queue).build()));
+    }
+  }
+
+  @Test
   void aClosedInitiatorNamesItself() {
     try (Pair pair = new Pair();
         Batch batch = Batch.of(pair.qp, new WorkRequest.Nop())) {

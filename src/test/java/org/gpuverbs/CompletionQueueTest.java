@@ -76,6 +76,53 @@ class CompletionQueueTest {
   }
 
   @Test
+  void completionsOfBeforeAResetTakeNoRoom() throws InterruptedException {
+    try (Pair pair = new Pair()) {
+      CompletionQueue queue = pair.nic.completionQueue(128);
+      QueuePairOptions full = QueuePairOptions.builder().depth(64).sendQueue(queue).build();
+      try (QueuePair qp = pair.nic.queuePair(full);
+          QueuePair other = pair.nic.queuePair(full);
+          QueuePair peer = pair.nic.queuePair(QueuePairOptions.defaults());
+          QueuePair peerOfOther = pair.nic.queuePair(QueuePairOptions.defaults());
+          Batch ours = Batch.of(qp, new WorkRequest.Nop());
+          Batch others = Batch.of(other, new WorkRequest.Nop())) {
+        Pair.connect(qp, peer);
+        Pair.connect(other, peerOfOther);
+        Completions completions = new Completions(128);
+        long otherTickets = 0;
+        for (int round = 0; round < 5; round++) {
+          long before = queue.end();
+          for (int i = 0; i < 40; i++) {
+            assertEquals(i, pair.caller.submit(ours));
+            assertEquals(otherTickets + i, pair.caller.submit(others));
+          }
+          Await.until(() -> queue.end() == before + 80);
+          qp.reset();
+          peer.reset();
+          Pair.connect(qp, peer);
+          for (int i = 0; i < 64; i++) {
+            assertEquals(i, pair.caller.submit(ours));
+          }
+          long all = before + 80 + 64;
+          Await.until(() -> queue.end() == all);
+          assertEquals(104, queue.poll(completions));
+          for (int i = 0; i < 40; i++) {
+            assertEquals(other.number(), completions.qpNumber(i));
+            assertEquals(otherTickets++, completions.id(i));
+          }
+          for (int i = 0; i < 64; i++) {
+            assertEquals(qp.number(), completions.qpNumber(40 + i));
+            assertEquals(i, completions.id(40 + i));
+          }
+          qp.reset();
+          peer.reset();
+          Pair.connect(qp, peer);
+        }
+      }
+    }
+  }
+
+  @Test
   void receivesCheckTheirMemory() {
     try (Pair pair = new Pair();
         MemoryRegion readOnly = pair.nic.allocate(64);
