@@ -19,7 +19,9 @@ final class BatchBuilder {
     this.maxMessage = queuePair.nic().maxMessageBytes();
   }
 
-  Batch build(List<? extends WorkRequest> requests) {
+  Batch build(List<? extends WorkRequest> given) {
+    // Nobody changes between the check and the writing.
+    List<WorkRequest> requests = List.copyOf(given);
     int count = requests.size();
     if (count == 0) {
       throw new IllegalArgumentException("an empty batch: give one request or more");

@@ -10,7 +10,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.gpuverbs.internal.queue.Deadline;
@@ -183,8 +182,8 @@ public final class Progress implements AutoCloseable {
                     RdmaException.of("ticket " + entry.ticket + " of " + entry.queuePair, result));
     try {
       entry.executor.execute(completion);
-    } catch (RejectedExecutionException e) {
-      // The stage's owner must learn of it all the same.
+    } catch (RuntimeException e) {
+      // Rejected, most likely. The stage's owner must learn of it all the same.
       entry.stage.completeExceptionally(e);
     }
   }
