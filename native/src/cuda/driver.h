@@ -24,6 +24,7 @@ constexpr Result kSuccess = 0;
 constexpr Result kInvalidValue = 1;
 constexpr Result kOutOfMemory = 2;
 constexpr Result kNotReady = 600;
+constexpr Result kStreamCaptureImplicit = 906;
 
 // CUdevice_attribute
 constexpr int kMultiprocessorCount = 16;
@@ -43,6 +44,9 @@ constexpr int kPointerRangeStart = 11;
 constexpr int kPointerRangeSize = 12;
 constexpr int kPointerIsGpuDirectCapable = 15;
 constexpr int kPointerMempool = 17;
+
+// CUstreamCaptureMode
+constexpr int kCaptureModeRelaxed = 2;
 
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr unsigned kEventDisableTiming = 2;
@@ -89,10 +93,11 @@ constexpr unsigned kHostDeviceMap = 2;
   X(LaunchKernel, cuLaunchKernel,                                             \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**, void**))
 
-// Since CUDA 12.4; null before.
-#define GV_CUDA_OPTIONAL(X)           \
-  X(FuncLoad, cuFuncLoad, (Function)) \
-  X(FuncGetParamInfo, cuFuncGetParamInfo, (Function, size_t, size_t*, size_t*))
+// Null in a driver that lacks it: the first two came with CUDA 12.4.
+#define GV_CUDA_OPTIONAL(X)                                                     \
+  X(FuncLoad, cuFuncLoad, (Function))                                           \
+  X(FuncGetParamInfo, cuFuncGetParamInfo, (Function, size_t, size_t*, size_t*)) \
+  X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int*))
 
 struct Driver {
 #define GV_MEMBER(name, symbol, parameters) Result(*name) parameters = nullptr;

@@ -283,20 +283,6 @@ public final class Batch implements AutoCloseable {
     return memory.address();
   }
 
-  /** Basic blocks of the last request. */
-  int lastWqebbs() {
-    return memory.wqebbs(size - 1);
-  }
-
-  /** Basic blocks of at most so many requests. */
-  int wqebbs(int from, int count) {
-    int sum = 0;
-    for (int i = from; i < Math.min(from + count, size); i++) {
-      sum += memory.wqebbs(i);
-    }
-    return sum;
-  }
-
   /** Whether all its data is inline, so that nothing is read after submit. */
   boolean sourceless() {
     for (MemoryRegion region : regions) {

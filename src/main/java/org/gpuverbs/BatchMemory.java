@@ -202,4 +202,13 @@ final class BatchMemory {
   int wqebbs(int index) {
     return memory.get(JAVA_BYTE, at(index) + Layouts.REQUEST_WQEBBS);
   }
+
+  /** Basic blocks of so many requests. */
+  int wqebbs(int from, int count) {
+    int sum = 0;
+    for (int i = from; i < from + count; i++) {
+      sum += wqebbs(i);
+    }
+    return sum;
+  }
 }

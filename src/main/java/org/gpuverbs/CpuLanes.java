@@ -130,7 +130,7 @@ public final class CpuLanes implements Initiator {
    * Submits requests that stay as they are until the ticket is done, or until no lane holds any of
    * that queue pair. The thread rule is submit's.
    */
-  long submit(QueuePair qp, long requests, int size, int wqebbs) {
+  long submit(QueuePair qp, BatchMemory requests, int count, int wqebbs) {
     thread.enter();
     try {
       if (!gate.enter()) {
@@ -143,8 +143,8 @@ public final class CpuLanes implements Initiator {
         try {
           qp.serve(this);
           return lanes == 0
-              ? Calls.submit(qp.handle(), requests, size, wqebbs)
-              : Calls.lanesSubmit(lanes, qp.handle(), requests, size, wqebbs);
+              ? Calls.submit(qp.handle(), requests.address(), count, wqebbs)
+              : Calls.lanesSubmit(lanes, qp.handle(), requests.address(), count, wqebbs);
         } finally {
           qp.gate().exit();
         }

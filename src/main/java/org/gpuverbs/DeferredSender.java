@@ -46,7 +46,7 @@ public final class DeferredSender implements AutoCloseable {
   private static final Duration LET_GO_TIMEOUT = Duration.ofSeconds(5);
 
   private final DeferredQueue queue;
-  private final CpuLanes initiator;
+  private final Initiator initiator;
   private final boolean ownsInitiator;
   private final Executor executor;
   private final int most;
@@ -65,7 +65,7 @@ public final class DeferredSender implements AutoCloseable {
   private record ChannelKey(long source, Destination destination) {}
 
   private DeferredSender(Builder builder) {
-    CpuLanes given = builder.initiator;
+    Initiator given = builder.initiator;
     ownsInitiator = given == null;
     initiator = given == null ? CpuLanes.caller() : given;
     executor = builder.executor;
@@ -96,7 +96,7 @@ public final class DeferredSender implements AutoCloseable {
   public static final class Builder {
     private int capacity = 4096;
     private int most = 256;
-    private @Nullable CpuLanes initiator;
+    private @Nullable Initiator initiator;
     private Executor executor = ForkJoinPool.commonPool();
 
     private Builder() {}
@@ -134,12 +134,16 @@ public final class DeferredSender implements AutoCloseable {
     /**
      * Who submits.
      *
-     * @param lanes used by the sender alone from now on, and not closed by it; unless set, the
+     * <p>With a {@link GpuStream}, a send whose only stream is that one is enqueued there at the
+     * call, behind the work that produces its source: no host takes part when that is over. It is
+     * released then, which means that it can't be cancelled any more.
+     *
+     * @param submitter used by the sender alone from now on, and not closed by it; unless set, the
      *     thread that sends or works
      * @return this
      */
-    public Builder initiator(CpuLanes lanes) {
-      initiator = Objects.requireNonNull(lanes, "lanes");
+    public Builder initiator(Initiator submitter) {
+      initiator = Objects.requireNonNull(submitter, "submitter");
       return this;
     }
 
@@ -214,6 +218,13 @@ public final class DeferredSender implements AutoCloseable {
       throw closed();
     }
     return new LocalChannel(this, source, inbox);
+  }
+
+  /** Whether what is submitted is behind that stream's work by itself. */
+  boolean submitsOn(DeviceStream stream) {
+    return initiator instanceof GpuStream gpuStream
+        && stream instanceof CudaStream cuda
+        && cuda.is(gpuStream.gpu(), gpuStream.handle());
   }
 
   /** For the lock's holder. */

@@ -27,5 +27,30 @@ public abstract class DeviceStream {
     return new QueuePairStream(Objects.requireNonNull(queuePair, "queuePair"));
   }
 
+  /**
+   * A CUDA stream, of whichever library.
+   *
+   * @param gpu the GPU whose context it belongs to
+   * @param stream a CUstream, which must stay while it is waited for; 0 is the default stream
+   * @return a stream whose work fails if the context does, or once the GPU is closed
+   * @throws IllegalStateException if the GPU is closed
+   */
+  public static DeviceStream of(Gpu gpu, long stream) {
+    gpu.enter();
+    gpu.exit();
+    return new CudaStream(gpu, stream);
+  }
+
+  /**
+   * The stream of a GPU initiator.
+   *
+   * @param initiator the initiator
+   * @return its stream, as {@link #of(Gpu, long)}
+   * @throws IllegalStateException if the GPU is closed
+   */
+  public static DeviceStream of(GpuStream initiator) {
+    return of(initiator.gpu(), initiator.handle());
+  }
+
   abstract DeviceEvents events();
 }

@@ -15,6 +15,7 @@ import org.gpuverbs.internal.cuda.CudaCopyEngine;
 import org.gpuverbs.internal.cuda.DeviceCode;
 import org.gpuverbs.internal.cuda.PinnedPool;
 import org.gpuverbs.internal.cuda.Reaper;
+import org.gpuverbs.internal.deferred.EventPool;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.UseGate;
 import org.gpuverbs.internal.shim.CudaCalls;
@@ -51,6 +52,7 @@ public final class Gpu implements AutoCloseable {
   private final PinnedPool pinned;
   private final Reaper reaper;
   private final CudaCopyEngine copies;
+  private final EventPool events = new EventPool(new GpuEvents(this));
   private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
   private final Set<GpuStream> streams = ConcurrentHashMap.newKeySet();
   private final Set<DeviceBuffer> buffers = ConcurrentHashMap.newKeySet();
@@ -328,6 +330,10 @@ public final class Gpu implements AutoCloseable {
     return reaper;
   }
 
+  EventPool events() {
+    return events;
+  }
+
   CudaCopyEngine copies() {
     return copies;
   }
@@ -336,6 +342,11 @@ public final class Gpu implements AutoCloseable {
     if (!gate.enter()) {
       throw new IllegalStateException(this + " is closed");
     }
+  }
+
+  /** False once it is closed. */
+  boolean tryEnter() {
+    return gate.enter();
   }
 
   void exit() {
@@ -436,6 +447,7 @@ public final class Gpu implements AutoCloseable {
     synchronized (modules) {
       modules.forEach(module -> quietly(() -> CudaCalls.moduleUnload(handle, module)));
     }
+    events.close();
     quietly(pinned::close);
     CudaCalls.close(handle);
   }

@@ -149,17 +149,16 @@ final class GpuQueue {
   }
 
   /**
-   * Hands out the batch's slots and enqueues its kernel. By the one GpuStream, gates held.
+   * Hands out the requests' slots and enqueues their kernel. By the one GpuStream, gates held.
    * Allocates nothing.
    */
-  long submit(long stream, Batch batch) {
+  long submit(long stream, BatchMemory requests, int count, int wqebbs) {
     int state = queue.state();
     if (state != SendQueue.STATE_READY) {
       return state == SendQueue.STATE_RESET
           ? Status.NOT_CONNECTED
           : state == SendQueue.STATE_CLOSED ? Status.CLOSED : Status.QP_ERROR;
     }
-    int wqebbs = batch.wqebbs();
     long base = head;
     long end = base + wqebbs;
     if (end - queue.completed() > depth) {
@@ -169,16 +168,15 @@ final class GpuQueue {
         return result == Status.PENDING ? Status.FULL : result > 0 ? Status.QP_ERROR : result;
       }
     }
-    int count = batch.size();
     int groups = (count + GROUP - 1) / GROUP;
     long at = (end - groups) & (depth - 1);
-    writeStarts(batch, base, at, groups, count == wqebbs);
+    writeStarts(requests, count, wqebbs, base, at);
     int rc =
         CudaCalls.submit(
             queue.qp(),
             function,
             stream,
-            batch.address(),
+            requests.address(),
             startsAddress + at * JAVA_LONG.byteSize(),
             count,
             wqebbs,
@@ -187,14 +185,14 @@ final class GpuQueue {
       throw launchFailed(rc);
     }
     head = end;
-    return end - batch.lastWqebbs();
+    return end - requests.wqebbs(count - 1);
   }
 
-  private void writeStarts(Batch batch, long base, long at, int groups, boolean single) {
+  private void writeStarts(BatchMemory requests, int count, int wqebbs, long base, long at) {
     long index = base;
-    for (int g = 0; g < groups; g++) {
-      starts.setAtIndex(JAVA_LONG, at + g, index);
-      index += single ? GROUP : batch.wqebbs(g * GROUP, GROUP);
+    for (int from = 0; from < count; from += GROUP) {
+      starts.setAtIndex(JAVA_LONG, at++, index);
+      index += count == wqebbs ? GROUP : requests.wqebbs(from, Math.min(GROUP, count - from));
     }
   }
 

@@ -131,17 +131,11 @@ public final class GpuStream implements Initiator {
   /** With the gates of this initiator and of the queue pair held. */
   private long submitInside(QueuePair qp, Batch batch) {
     try {
-      GpuQueue queue = qp.gpuQueue();
-      if (queue == null) {
-        throw new IllegalStateException(
-            qp + " is no queue pair of a GPU: create it with options.gpu(gpu), or use CpuLanes");
-      }
-      queue.take(this);
-      qp.serve(this);
+      GpuQueue queue = queue(qp);
       batch.enter();
       try {
         batch.requireHolder(this);
-        long ticket = queue.submit(stream, batch);
+        long ticket = queue.submit(stream, batch.memory(), batch.size(), batch.wqebbs());
         if (ticket >= 0) {
           submitted++;
           batch.heldBy(this, ticket);
@@ -156,6 +150,48 @@ public final class GpuStream implements Initiator {
     } finally {
       qp.gate().exit();
     }
+  }
+
+  /**
+   * Submits requests that stay as they are until the ticket is done, or the stream is idle. The
+   * thread rule is submit's.
+   */
+  long submit(QueuePair qp, BatchMemory requests, int count, int wqebbs) {
+    thread.enter();
+    try {
+      if (!gate.enter()) {
+        throw new IllegalStateException(name + " is closed");
+      }
+      try {
+        if (!qp.gate().enter()) {
+          return qp.absent();
+        }
+        try {
+          GpuQueue queue = queue(qp);
+          long ticket = queue.submit(stream, requests, count, wqebbs);
+          submitted += ticket >= 0 ? 1 : 0;
+          return ticket;
+        } finally {
+          qp.gate().exit();
+        }
+      } finally {
+        gate.exit();
+      }
+    } finally {
+      thread.exit();
+    }
+  }
+
+  /** The queue pair's queue, of which this is the one submitter. */
+  private GpuQueue queue(QueuePair qp) {
+    GpuQueue queue = qp.gpuQueue();
+    if (queue == null) {
+      throw new IllegalStateException(
+          qp + " is no queue pair of a GPU: create it with options.gpu(gpu), or use CpuLanes");
+    }
+    queue.take(this);
+    qp.serve(this);
+    return queue;
   }
 
   @Override

@@ -5,6 +5,11 @@ package org.gpuverbs;
 final class Holders {
   private Holders() {}
 
+  /** Whether it reads requests within submit, not afterwards. */
+  static boolean readsAtOnce(Initiator initiator) {
+    return initiator instanceof CpuLanes lanes && lanes.readsAtOnce();
+  }
+
   /** Whether the initiator reads no batch of that queue pair any more. */
   static boolean idle(Initiator holder, QueuePair qp) {
     return switch (holder) {

@@ -57,10 +57,10 @@ abstract sealed class SendChannel permits DeferredChannel, LocalChannel {
   }
 
   /** Whether nothing needs to be waited for: DONE, NOT_YET, or negative. */
-  static int idle(@Nullable DeviceStream one, DeviceStream @Nullable [] more) {
-    int result = one == null ? DeviceEvents.DONE : one.events().idle();
+  final int idle(@Nullable DeviceStream one, DeviceStream @Nullable [] more) {
+    int result = one == null ? DeviceEvents.DONE : idle(one);
     for (DeviceStream stream : more == null ? NONE : more) {
-      int next = stream.events().idle();
+      int next = idle(stream);
       if (next < 0) {
         return next;
       }
@@ -69,13 +69,18 @@ abstract sealed class SendChannel permits DeferredChannel, LocalChannel {
     return result;
   }
 
+  private int idle(DeviceStream stream) {
+    int result = stream.events().idle();
+    return result == DeviceEvents.NOT_YET && sender.submitsOn(stream) ? DeviceEvents.DONE : result;
+  }
+
   /** Marks the streams' work for the slot; false if a device has failed. */
-  static boolean mark(SendSlot slot, @Nullable DeviceStream one, DeviceStream @Nullable [] more) {
+  final boolean mark(SendSlot slot, @Nullable DeviceStream one, DeviceStream @Nullable [] more) {
     if (one != null && !mark(slot, one)) {
       return false;
     }
     for (DeviceStream stream : more == null ? NONE : more) {
-      if (!mark(slot, stream)) {
+      if (!sender.submitsOn(stream) && !mark(slot, stream)) {
         return false;
       }
     }

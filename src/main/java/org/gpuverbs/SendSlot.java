@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * from send to send and grows when it must.
  */
 final class SendSlot extends Slot {
-  private final CpuLanes initiator;
+  private final Initiator initiator;
   private @Nullable BatchMemory copy;
   private @Nullable QueuePair builtFor;
   private int requests;
@@ -25,7 +25,7 @@ final class SendSlot extends Slot {
   private @Nullable DeviceEvents stream;
   private long event;
 
-  SendSlot(int index, CpuLanes initiator) {
+  SendSlot(int index, Initiator initiator) {
     super(index);
     this.initiator = initiator;
   }
@@ -59,7 +59,7 @@ final class SendSlot extends Slot {
     if (qp != builtFor) {
       requireFits(memory, requests, wqebbs, qp, builtFor);
     }
-    return initiator.submit(qp, memory.address(), requests, wqebbs);
+    return submit(qp, memory, requests, wqebbs);
   }
 
   /** Submits the batch itself, without a copy: a ticket or a status. */
@@ -69,10 +69,23 @@ final class SendSlot extends Slot {
       if (qp != batch.queuePair()) {
         requireFits(batch.memory(), batch.size(), batch.wqebbs(), qp, batch.queuePair());
       }
-      return initiator.submit(qp, batch.memory().address(), batch.size(), batch.wqebbs());
+      return submit(qp, batch.memory(), batch.size(), batch.wqebbs());
     } finally {
       batch.exit();
     }
+  }
+
+  private long submit(QueuePair qp, BatchMemory memory, int count, int blocks) {
+    return switch (initiator) {
+      case CpuLanes lanes -> lanes.submit(qp, memory, count, blocks);
+      case GpuStream stream -> {
+        try {
+          yield stream.submit(qp, memory, count, blocks);
+        } catch (RdmaException e) {
+          throw new RdmaException(e.getMessage(), Status.DEVICE_ERROR, e.errno(), 0, "", e);
+        }
+      }
+    };
   }
 
   private static void requireFits(
@@ -132,10 +145,10 @@ final class SendSlot extends Slot {
     BatchMemory memory = copy;
     copy = null;
     if (memory != null) {
-      if (initiator.readsAtOnce()) {
+      if (Holders.readsAtOnce(initiator)) {
         memory.free();
       } else {
-        initiator.adopt(memory);
+        Holders.adopt(initiator, memory);
       }
     }
   }

@@ -96,15 +96,11 @@ final class ManualStream extends DeviceStream implements EventPool.Device {
     }
 
     @Override
-    protected void requireNotCapturing() {
+    public int idle() {
       if (capturing) {
         throw new IllegalStateException(
             ManualStream.this + " is capturing a graph: end the capture, or use another stream");
       }
-    }
-
-    @Override
-    protected int streamState() {
       return state(enqueued);
     }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.deferred;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * A device's event objects, used again and again. A handle is an event's index and the generation
@@ -22,7 +20,7 @@ public final class EventPool {
     /** Asks without waiting. */
     int query(long event);
 
-    /** Frees the object; it need not be over. */
+    /** Frees the object; it need not be over. Within take or close. */
     void destroy(long event);
   }
 
@@ -135,7 +133,6 @@ public final class EventPool {
     Entry entry = entry(handle);
     entry.generation++;
     if (closed) {
-      device.destroy(entry.event);
       return;
     }
     if (freeCount == free.length) {
@@ -144,16 +141,13 @@ public final class EventPool {
     free[freeCount++] = (int) handle & (1 << INDEX_BITS) - 1;
   }
 
-  /** Frees the events that nobody holds; the others when they are given back. */
-  public void close() {
-    List<Entry> idle = new ArrayList<>();
-    synchronized (this) {
+  /** Frees all events, also those in somebody's hands: the device answers no more for them. */
+  public synchronized void close() {
+    if (!closed) {
       closed = true;
-      for (int i = 0; i < freeCount; i++) {
-        idle.add(entries[free[i]]);
+      for (int i = 0; i < made; i++) {
+        device.destroy(entries[i].event);
       }
-      freeCount = 0;
     }
-    idle.forEach(entry -> device.destroy(entry.event));
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.internal.deferred;
 
+import org.jspecify.annotations.Nullable;
+
 /** Where sends are released to: a queue pair, or an inbox in this JVM. For the lock's holder. */
 public abstract class Outlet {
   /** There is no room at present, or the way is not known yet: the send stays first in its line. */
@@ -34,6 +36,11 @@ public abstract class Outlet {
    */
   protected boolean hasTickets() {
     return true;
+  }
+
+  /** What is behind a result of {@link #poll} that is an error. */
+  protected @Nullable Throwable why(int result) {
+    return null;
   }
 
   /** Whether nobody reads the slot's memory any more, after its ticket failed. */

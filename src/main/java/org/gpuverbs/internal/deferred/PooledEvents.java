@@ -13,18 +13,6 @@ public abstract class PooledEvents implements DeviceEvents {
     this.stream = stream;
   }
 
-  /** Throws if the stream is capturing a graph: its events would become nodes of that. */
-  protected abstract void requireNotCapturing();
-
-  /** As {@link #idle}; asked only outside a capture, which asking would end. */
-  protected abstract int streamState();
-
-  @Override
-  public int idle() {
-    requireNotCapturing();
-    return streamState();
-  }
-
   /** Under the monitor, so that the numbers are in the stream's order. */
   @Override
   public synchronized long record() {

@@ -3,6 +3,7 @@ package org.gpuverbs.internal.deferred;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.gpuverbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,7 +100,8 @@ final class Releases {
     try {
       result = outlet.release(slot);
     } catch (RuntimeException e) {
-      result = Status.UNREACHABLE;
+      result =
+          e instanceof RdmaException rdma && rdma.code() != 0 ? rdma.code() : Status.UNREACHABLE;
       cause = e;
     }
     if (result == Outlet.RETRY) {

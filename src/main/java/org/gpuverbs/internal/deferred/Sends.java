@@ -173,6 +173,7 @@ final class Sends {
       return;
     }
     slot.code = result;
+    slot.cause = outlet.why(result);
     slot.state(Slot.FAILED);
     counters.add(Counters.FAILED, 1);
     tellFailed(slot, true);

@@ -57,6 +57,19 @@ public final class CudaCalls {
           Native.gv_stream_query$address(),
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
+  private static final MethodHandle STREAM_CHECK =
+      handle(
+          Native.gv_stream_check$address(),
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+  private static final MethodHandle EVENT_RECORD =
+      handle(
+          Native.gv_event_record$address(),
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+  private static final MethodHandle EVENT_QUERY =
+      handle(
+          Native.gv_event_query$address(),
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
   private CudaCalls() {}
 
   /** A call that fills in a gv_error. */
@@ -402,6 +415,33 @@ public final class CudaCalls {
   public static int streamQuery(long gpu, long stream) {
     try {
       return (int) STREAM_QUERY.invokeExact(gpu, stream, 0L);
+    } catch (Throwable t) {
+      throw Calls.unexpected(t);
+    }
+  }
+
+  /** 0; -EBUSY: the stream is capturing; -EINVAL: another context's. Allocates nothing. */
+  public static int streamState(long gpu, long stream) {
+    try {
+      return (int) STREAM_CHECK.invokeExact(gpu, stream, 0L);
+    } catch (Throwable t) {
+      throw Calls.unexpected(t);
+    }
+  }
+
+  /** 0 or a negative errno. Allocates nothing. */
+  public static int eventMark(long gpu, long event, long stream) {
+    try {
+      return (int) EVENT_RECORD.invokeExact(gpu, event, stream, 0L);
+    } catch (Throwable t) {
+      throw Calls.unexpected(t);
+    }
+  }
+
+  /** 0 done, 1 not yet, or a negative errno. Allocates nothing. */
+  public static int eventQuery(long gpu, long event) {
+    try {
+      return (int) EVENT_QUERY.invokeExact(gpu, event, 0L);
     } catch (Throwable t) {
       throw Calls.unexpected(t);
     }
