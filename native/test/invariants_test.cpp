@@ -239,4 +239,21 @@ TEST(I8_full_is_decided_before_anything_is_reserved) {
   CHECK(b.qp->sq->resv_head == 64 && b.qp->sq->state == GV_STATE_RTS);
 }
 
+// The 16-bit counter means an index only beside a `completed` that is current: a poller may sleep for a lap between the two.
+TEST(a_poller_that_slept_for_a_lap_of_the_index_names_the_right_error) {
+  Bench b(kTurn);
+  Actor poller(at(Step::cqe_load), [&] { gv_poll(b.qp->sq, 0); });
+  CHECK(poller.settle() && poller.held());
+  constexpr uint64_t kFails = 65536 + 10;
+  for (uint64_t i = 0; i <= kFails; i++) {
+    CHECK(b.submit(i, GV_FLAG_SIGNALED) == static_cast<int64_t>(i));
+    if (i != kFails) b.nic.consume();
+  }
+  b.nic.complete(kFails, 13, 0x13);
+  CHECK(poller.finish());
+  CHECK(gv_poll(b.qp->sq, kFails) == 0x13);
+  CHECK(gv_poll(b.qp->sq, kFails - 1) == GV_OK);
+  CHECK(b.qp->sq->error_index == kFails);
+}
+
 int main(int argc, char** argv) { return check::run(argc, argv); }

@@ -61,17 +61,19 @@ GV_FN uint64_t refresh_completed(const Queue& q, uint64_t enough) {
     if (ahead < 0) return done;
     step_cqe_acquire<M>();
     const uint64_t index = done + static_cast<uint32_t>(ahead);
+    const bool failed = opcode == kCqeRequestError;
     uint64_t next = index;
-    if (opcode == kCqeRequestError) {
-      /* RC finishes in order: everything before the one that failed has succeeded. */
-      latch_error<M>(q.sq, index,
-                     (relaxed_load32(reinterpret_cast<const uint32_t*>(q.cqe + (kCqeSyndrome & ~3u))) >> 24));
-    } else if (static_cast<int64_t>(index - enough) < 0) {
-      next += wqe_size(q, index);
-    }
-    if (next == done) return done;
+    /* RC finishes in order: everything before a WQE that failed has succeeded. */
+    if (!failed && static_cast<int64_t>(index - enough) < 0) next += wqe_size(q, index);
+    if (next == done && (!failed || relaxed_load64(&q.sq->error_latch) != 0)) return done;
     const uint64_t seen = step_completed_cas<M>(&q.sq->completed, done, next);
-    if (seen == done) return next;
+    if (seen == done) {
+      /* Only now is `index` certain: with an old `done` the 16-bit counter may mean another lap. */
+      if (failed)
+        latch_error<M>(q.sq, index,
+                       (relaxed_load32(reinterpret_cast<const uint32_t*>(q.cqe + (kCqeSyndrome & ~3u))) >> 24));
+      return next;
+    }
     done = seen;
   }
 }
