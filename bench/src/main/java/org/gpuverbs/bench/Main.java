@@ -4,6 +4,7 @@ package org.gpuverbs.bench;
 import java.util.Arrays;
 import java.util.Set;
 import org.gpuverbs.bench.perf.PerfCommand;
+import org.gpuverbs.bench.report.ReportCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -11,7 +12,7 @@ import picocli.CommandLine.Command;
 @Command(
     name = "benchmarks.jar",
     description = "Anything else goes to JMH: -l lists its benchmarks, -h its options.",
-    subcommands = {PerfCommand.class})
+    subcommands = {PerfCommand.class, ReportCommand.class, FactsCommand.class, CheckCommand.class})
 public final class Main {
   private Main() {}
 

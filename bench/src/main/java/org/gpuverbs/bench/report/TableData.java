@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs.bench.report;
+
+import java.util.List;
+
+/**
+ * A table of results.
+ *
+ * @param id anchor
+ * @param title what it holds
+ * @param note how to read it; may be empty
+ * @param columns heads; the first is text, the others are numbers
+ * @param rows cells
+ */
+record TableData(String id, String title, String note, List<String> columns, List<List<String>> rows) {
+  String markdown() {
+    StringBuilder text = new StringBuilder("**" + title + "**\n\n|");
+    columns.forEach(column -> text.append(' ').append(column).append(" |"));
+    text.append("\n|").append("---|".repeat(columns.size())).append('\n');
+    for (List<String> row : rows) {
+      text.append('|');
+      row.forEach(cell -> text.append(' ').append(cell).append(" |"));
+      text.append('\n');
+    }
+    return note.isEmpty() ? text.toString() : text + "\n" + note + "\n";
+  }
+}
