@@ -37,6 +37,12 @@ public final class CheckCommand implements Callable<Integer> {
 
   private static final double LIMIT = 1;
 
+  /**
+   * JMH itself allocates some kilobytes an iteration. On a machine so busy that an iteration has few
+   * operations, less than this in all says nothing of one.
+   */
+  private static final double TOO_LITTLE_TO_TELL = 32 * 1024;
+
   @Parameters(arity = "1..*", paramLabel = "FILE", description = "JMH's JSON.")
   private List<Path> files;
 
@@ -68,6 +74,7 @@ public final class CheckCommand implements Callable<Integer> {
     List<String> wrong = new ArrayList<>();
     Set<String> offenders = new TreeSet<>();
     Set<String> missing = new TreeSet<>(suites);
+    List<String> untold = new ArrayList<>();
     int hot = 0;
     for (JmhRow row : rows) {
       missing.remove(row.suite());
@@ -76,7 +83,9 @@ public final class CheckCommand implements Callable<Integer> {
       }
       hot++;
       double bytes = row.bytesPerOperation();
-      if (!(bytes < LIMIT)) {
+      if (bytes >= LIMIT && bytes * row.operations() < TOO_LITTLE_TO_TELL) {
+        untold.add(row.title());
+      } else if (!(bytes < LIMIT)) {
         wrong.add(row.title() + ": " + (Double.isNaN(bytes) ? "no -prof gc" : bytes + " B/op"));
         offenders.add(row.suite() + "\\." + row.method());
       }
@@ -86,6 +95,7 @@ public final class CheckCommand implements Callable<Integer> {
       System.out.println(String.join("|", offenders));
       return 0;
     }
+    untold.forEach(line -> System.out.println("check: too few operations to tell: " + line));
     wrong.forEach(line -> System.err.println("check: " + line));
     System.out.println(
         "check: " + rows.size() + " rows, " + hot + " of them below 1 B/op asked, " + wrong.size()

@@ -72,8 +72,8 @@ final class GpuFigures {
             true,
             series,
             threads),
-        "Queue in GPU memory, fences at device scope. The seed rows submit one request a thread, as the"
-            + " usual code does; the others one reservation a warp. "
+        "Queue in GPU memory, fences at device scope. The seed rows submit one request a thread; the"
+            + " others make one reservation a warp. "
             + noise(rows));
   }
 

@@ -21,6 +21,9 @@ import java.util.TreeMap;
  * @param unit such as ns/op
  * @param percentiles of single operations, where JMH sampled them
  * @param secondary other metrics by name
+ * @param bytesPerOperation allocated, in the iteration that allocated least; NaN if not measured. The
+ *     last iteration's holds what the fixtures' end allocates, so it says nothing of an operation
+ * @param operations of an iteration, roughly
  */
 public record JmhRow(
     String suite,
@@ -31,7 +34,11 @@ public record JmhRow(
     double high,
     String unit,
     Map<Double, Double> percentiles,
-    Map<String, Double> secondary) {
+    Map<String, Double> secondary,
+    double bytesPerOperation,
+    double operations) {
+  private static final String ALLOCATED = "gc.alloc.rate.norm";
+
   /**
    * Reads what JMH's -rf json wrote.
    *
@@ -95,12 +102,41 @@ public record JmhRow(
         high,
         primary.get("scoreUnit").getAsString(),
         percentiles,
-        secondary);
+        secondary,
+        allocated(result),
+        seconds(result.get("measurementTime").getAsString())
+            / seconds(score + " " + primary.get("scoreUnit").getAsString().replace("/op", "")));
   }
 
-  /** Bytes that an operation allocates, or NaN if that was not measured. */
-  public double bytesPerOperation() {
-    return secondary.getOrDefault("gc.alloc.rate.norm", Double.NaN);
+  private static double allocated(JsonObject result) {
+    double least = Double.NaN;
+    if (result.has("secondaryMetrics")) {
+      for (var metric : result.getAsJsonObject("secondaryMetrics").entrySet()) {
+        if (metric.getKey().endsWith(ALLOCATED)) {
+          for (JsonElement fork : metric.getValue().getAsJsonObject().getAsJsonArray("rawData")) {
+            for (JsonElement iteration : fork.getAsJsonArray()) {
+              double bytes = iteration.getAsDouble();
+              least = Double.isNaN(least) ? bytes : Math.min(least, bytes);
+            }
+          }
+        }
+      }
+    }
+    return least;
+  }
+
+  private static double seconds(String time) {
+    String[] parts = time.split(" ");
+    double unit =
+        switch (parts[1]) {
+          case "ns" -> 1e-9;
+          case "us" -> 1e-6;
+          case "ms" -> 1e-3;
+          case "s" -> 1;
+          case "m", "min" -> 60;
+          default -> Double.NaN;
+        };
+    return Double.parseDouble(parts[0]) * unit;
   }
 
   /** Half of the range of the iterations, as a part of the score. */

@@ -29,6 +29,9 @@ final class Plots {
   /** Pixels a unit: sharp on dense screens. */
   static final int SCALE = 2;
 
+  /** More labels than this would touch each other. */
+  private static final int CROWD = 12;
+
   /** Told apart by people of all kinds of colour vision (Okabe and Ito). */
   static final Color[] COLOURS = {
     new Color(0x0072B2),
@@ -91,6 +94,9 @@ final class Plots {
       bound(chart.getStyler(), series);
     } else {
       chart.getStyler().setYAxisMin(0.0);
+    }
+    if (categories.size() > CROWD) {
+      chart.getStyler().setXAxisLabelRotation(60);
     }
     series.forEach((name, values) -> chart.addSeries(name, categories, values));
     return chart;
