@@ -38,18 +38,15 @@ public final class CheckCommand implements Callable<Integer> {
   private static final double LIMIT = 1;
 
   /**
-   * JMH itself allocates some kilobytes an iteration. On a machine so busy that an iteration has few
-   * operations, less than this in all says nothing of one.
+   * JMH itself allocates some kilobytes an iteration. On a machine so busy that an iteration has
+   * few operations, less than this in all says nothing of one.
    */
   private static final double TOO_LITTLE_TO_TELL = 32 * 1024;
 
   @Parameters(arity = "1..*", paramLabel = "FILE", description = "JMH's JSON.")
   private List<Path> files;
 
-  @Option(
-      names = "--suites",
-      split = ",",
-      description = "Suites that must be there.")
+  @Option(names = "--suites", split = ",", description = "Suites that must be there.")
   private List<String> suites = List.of();
 
   @Option(
@@ -98,7 +95,12 @@ public final class CheckCommand implements Callable<Integer> {
     untold.forEach(line -> System.out.println("check: too few operations to tell: " + line));
     wrong.forEach(line -> System.err.println("check: " + line));
     System.out.println(
-        "check: " + rows.size() + " rows, " + hot + " of them below 1 B/op asked, " + wrong.size()
+        "check: "
+            + rows.size()
+            + " rows, "
+            + hot
+            + " of them below 1 B/op asked, "
+            + wrong.size()
             + " wrong");
     return wrong.isEmpty() ? 0 : 1;
   }

@@ -30,8 +30,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * The same prebuilt batch handed to gv_submit from C, through JNI, through FFM and by the library's
  * API: what calling from Java costs. One thread, EXCLUSIVE, a NIC that is never late.
  *
- * <p>{@code ffm_critical} is in place here alone: an exclusive queue with room never waits, while the
- * library can't know that and so does not call submit that way.
+ * <p>{@code ffm_critical} is in place here alone: an exclusive queue with room never waits, while
+ * the library can't know that and so does not call submit that way.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -88,8 +88,7 @@ public class FfmCost {
   @Benchmark
   @OperationsPerInvocation(CALLS)
   public long c_loop() throws Throwable {
-    return taken(
-        (long) Loop.TWIN.invokeExact(function, sq, requests, batch, batch, CALLS));
+    return taken((long) Loop.TWIN.invokeExact(function, sq, requests, batch, batch, CALLS));
   }
 
   /** Through JNI. */

@@ -14,8 +14,8 @@ import org.openucx.jucx.ucp.UcpWorker;
 import org.openucx.jucx.ucp.UcpWorkerParams;
 
 /**
- * The peer: two UCX contexts of one process, connected through shared memory. The calling thread copies
- * into the target's mapping itself; there is no NIC and no second thread.
+ * The peer: two UCX contexts of one process, connected through shared memory. The calling thread
+ * copies into the target's mapping itself; there is no NIC and no second thread.
  */
 public final class Jucx implements AutoCloseable {
   /** Shared-memory transports, so that UCX does not take its short cut within a process. */

@@ -10,8 +10,8 @@ public final class Policies {
   private Policies() {}
 
   /**
-   * The policy of a hand-over and a fence mode. DEVICE is unchecked, since on the CPU it is there to
-   * be compared with SYSTEM only.
+   * The policy of a hand-over and a fence mode. DEVICE is unchecked, since on the CPU it is there
+   * to be compared with SYSTEM only.
    *
    * @param handOver a {@link HandOver} that is sound
    * @param fence a {@link FenceMode}

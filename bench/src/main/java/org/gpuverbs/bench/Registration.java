@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Memory made known to the software NIC, and forgotten: of the caller's, and allocated for it. A real
- * NIC pins pages, so there the cost grows with the size.
+ * Memory made known to the software NIC, and forgotten: of the caller's, and allocated for it. A
+ * real NIC pins pages, so there the cost grows with the size.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -62,8 +62,7 @@ final class SoftPair implements AutoCloseable {
     }
     long bytes = Math.max(size, ALIGNED);
     local = nic.allocate(bytes, Access.LOCAL_WRITE);
-    remote =
-        nic.allocate(bytes, Access.REMOTE_WRITE, Access.REMOTE_READ, Access.REMOTE_ATOMIC);
+    remote = nic.allocate(bytes, Access.REMOTE_WRITE, Access.REMOTE_READ, Access.REMOTE_ATOMIC);
     landing = new LocalMemory[] {remote.local(0, size)};
   }
 
@@ -86,8 +85,7 @@ final class SoftPair implements AutoCloseable {
               new WorkRequest.CompareSwap(local.local(0, 8), remote.remote(0, 8), 0, 0);
           default -> throw new IllegalArgumentException(operation);
         };
-    return Batch.of(
-        near.get(queuePair), Batch.Signal.LAST, Collections.nCopies(requests, request));
+    return Batch.of(near.get(queuePair), Batch.Signal.LAST, Collections.nCopies(requests, request));
   }
 
   /** Posts receives and takes completions of earlier ones; never more than fit. */

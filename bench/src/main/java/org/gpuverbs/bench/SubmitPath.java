@@ -20,9 +20,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Lane threads submit one queue's batches, with a NIC that is never late: what the hand-over costs as
- * lanes are added. A lane takes up to 32 requests of a batch with one reservation, so batches of up to
- * 32 are one lane's work each, and 64 is shared by two.
+ * Lane threads submit one queue's batches, with a NIC that is never late: what the hand-over costs
+ * as lanes are added. A lane takes up to 32 requests of a batch with one reservation, so batches of
+ * up to 32 are one lane's work each, and 64 is shared by two.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

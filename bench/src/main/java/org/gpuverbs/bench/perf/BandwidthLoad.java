@@ -39,8 +39,7 @@ final class BandwidthLoad implements Load {
     int remainder = (int) (options.iterations() % options.batch());
     for (int i = 0; i < count; i++) {
       whole[i] = side.batch(i, size, options.batch());
-      rest[i] =
-          options.seconds() > 0 || remainder == 0 ? whole[i] : side.batch(i, size, remainder);
+      rest[i] = options.seconds() > 0 || remainder == 0 ? whole[i] : side.batch(i, size, remainder);
     }
   }
 

@@ -122,8 +122,7 @@ final class Client {
     for (int i = 0; i < side.queuePairs.size(); i++) {
       var arrived = options.test().read() ? side.outSlot(i, size) : side.inSlot(i, size);
       long at =
-          Pattern.mismatch(
-              arrived, Server.SEED + i, options.test() == PerfTest.WRITE_LAT ? 1 : 0);
+          Pattern.mismatch(arrived, Server.SEED + i, options.test() == PerfTest.WRITE_LAT ? 1 : 0);
       if (at >= 0) {
         return "queue pair " + i + ": byte " + at + " of " + size + " came back wrong";
       }

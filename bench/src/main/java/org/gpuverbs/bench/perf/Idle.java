@@ -2,8 +2,8 @@
 package org.gpuverbs.bench.perf;
 
 /**
- * Waits between two looks at the same word: a few tries, then the core is offered to others, since on a
- * small machine the NIC's thread may need it. One thread.
+ * Waits between two looks at the same word: a few tries, then the core is offered to others, since
+ * on a small machine the NIC's thread may need it. One thread.
  */
 final class Idle {
   private static final int SPINS = 64;

@@ -14,7 +14,10 @@ final class Pattern {
     }
   }
 
-  /** Where it differs first; -1 if nowhere. The last byte may be a counter: {@code but} leaves it out. */
+  /**
+   * Where it differs first; -1 if nowhere. The last byte may be a counter: {@code but} leaves it
+   * out.
+   */
   static long mismatch(MemorySegment memory, int seed, int but) {
     for (long i = 0; i < memory.byteSize() - but; i++) {
       if (memory.get(ValueLayout.JAVA_BYTE, i) != at(i, seed)) {

@@ -48,7 +48,8 @@ public final class PerfCommand implements Callable<Integer> {
   @Parameters(
       index = "0",
       paramLabel = "TEST",
-      description = "One of: write_bw write_lat read_bw read_lat send_bw send_lat atomic_bw atomic_lat")
+      description =
+          "One of: write_bw write_lat read_bw read_lat send_bw send_lat atomic_bw atomic_lat")
   private PerfTest test;
 
   @Parameters(
@@ -70,7 +71,8 @@ public final class PerfCommand implements Callable<Integer> {
   @Option(
       names = "--secret-file",
       paramLabel = "FILE",
-      description = "Both sides: 16 bytes or more that they share. Without it loopback addresses only.")
+      description =
+          "Both sides: 16 bytes or more that they share. Without it loopback addresses only.")
   private Path secret;
 
   @Option(
@@ -149,7 +151,8 @@ public final class PerfCommand implements Callable<Integer> {
 
   @Option(
       names = "--validate",
-      description = "Compare the payloads at the end of each size. Atomics' sums are always checked.")
+      description =
+          "Compare the payloads at the end of each size. Atomics' sums are always checked.")
   private boolean validate;
 
   @Option(
@@ -273,8 +276,7 @@ public final class PerfCommand implements Callable<Integer> {
   }
 
   private void serve(PrintStream out) throws IOException {
-    InetSocketAddress local =
-        secret == null ? socket("127.0.0.1", port) : socket("0.0.0.0", port);
+    InetSocketAddress local = secret == null ? socket("127.0.0.1", port) : socket("0.0.0.0", port);
     out.println("perf: waiting for a client on " + local);
     Duration wait = Duration.ofHours(1);
     try (Rendezvous.Peer peer = Rendezvous.accept(local, channelOptions().timeout(wait))) {

@@ -64,7 +64,8 @@ record PerfOptions(
         !test.latency() || queuePairs == 1,
         test.text() + " measures one message at a time: leave out -q");
     require(
-        !test.latency() || batch == 1, test.text() + " measures one message at a time: leave out -l");
+        !test.latency() || batch == 1,
+        test.text() + " measures one message at a time: leave out -l");
     require(
         !test.atomic() || sizes.equals(List.of(Long.BYTES)),
         test.text() + " moves 8 bytes: leave out -s and -a");
@@ -72,7 +73,8 @@ record PerfOptions(
         test != PerfTest.WRITE_LAT || sizes.stream().allMatch(size -> size >= 1),
         "write_lat polls the message's last byte: take a size of 1 or more");
     require(
-        !histogram || test.latency(), "-H shows the distribution of latencies: not of " + test.text());
+        !histogram || test.latency(),
+        "-H shows the distribution of latencies: not of " + test.text());
   }
 
   private static void require(boolean right, String what) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.bench.perf;
 
-import java.nio.charset.StandardCharsets;
-import java.util.List;
 import com.google.gson.Gson;
 import com.google.gson.JsonSyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * What the client asks of the server before anything runs.

@@ -6,8 +6,8 @@ import org.gpuverbs.Initiator;
 import org.gpuverbs.LocalMemory;
 
 /**
- * The server's part while a row runs: takes messages, and answers them in a ping-pong, until the client
- * has said how many it sent. Started and finished by the server's thread, works on its own.
+ * The server's part while a row runs: takes messages, and answers them in a ping-pong, until the
+ * client has said how many it sent. Started and finished by the server's thread, works on its own.
  */
 final class Responder implements AutoCloseable {
   private final Side side;

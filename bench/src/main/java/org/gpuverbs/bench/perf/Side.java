@@ -25,8 +25,8 @@ import org.gpuverbs.SubmitPolicy;
 import org.gpuverbs.WorkRequest;
 
 /**
- * One side's NIC, queue pairs and memory. Each queue pair has two ranges: {@code out}, whose bytes leave
- * it or come from reads, and {@code in}, which the peer reaches. One thread at a time.
+ * One side's NIC, queue pairs and memory. Each queue pair has two ranges: {@code out}, whose bytes
+ * leave it or come from reads, and {@code in}, which the peer reaches. One thread at a time.
  */
 final class Side implements AutoCloseable {
   /** SOFT reaches queue pairs of its own JVM. */
@@ -57,8 +57,7 @@ final class Side implements AutoCloseable {
                 + nic.maxMessageBytes());
       }
       out = nic.allocate(bytes, Access.LOCAL_WRITE);
-      in =
-          nic.allocate(bytes, Access.REMOTE_WRITE, Access.REMOTE_READ, Access.REMOTE_ATOMIC);
+      in = nic.allocate(bytes, Access.REMOTE_WRITE, Access.REMOTE_READ, Access.REMOTE_ATOMIC);
       received =
           plan.test().send()
               ? nic.completionQueue(Integer.highestOneBit(plan.depth() * plan.queuePairs() * 2 - 1))
@@ -84,8 +83,7 @@ final class Side implements AutoCloseable {
   /** Tells each other where everything is, and connects. */
   void connect(Channel channel) {
     ByteBuffer mine =
-        ByteBuffer.allocate(
-            16 + RemoteMemory.BYTES + queuePairs.size() * QueuePairAddress.BYTES);
+        ByteBuffer.allocate(16 + RemoteMemory.BYTES + queuePairs.size() * QueuePairAddress.BYTES);
     mine.putLong(JVM.getMostSignificantBits()).putLong(JVM.getLeastSignificantBits());
     mine.put(in.remote().toBytes());
     queuePairs.forEach(qp -> mine.put(qp.address().toBytes()));

@@ -123,8 +123,7 @@ final class CpuFigures {
     put(series, "JUCX shared memory, 64 puts: each", theirs, "rate", sizes, 64);
     return new Figure(
         "peers",
-        Plots.lines(
-            "A put and the wait for it, by size", "bytes", "ns a put", true, series, sizes),
+        Plots.lines("A put and the wait for it, by size", "bytes", "ns a put", true, series, sizes),
         "One process, one run. JUCX copies into shared memory on the calling thread; the software NIC is"
             + " a thread of its own, which reads a ring as a NIC does: its latency has two hand-overs"
             + " between threads. "
@@ -166,8 +165,7 @@ final class CpuFigures {
         values.add(
             mean(
                 rows.stream()
-                    .filter(
-                        row -> row.param(by).equals(name) && row.param(over).equals(category))
+                    .filter(row -> row.param(by).equals(name) && row.param(over).equals(category))
                     .toList(),
                 value));
       }

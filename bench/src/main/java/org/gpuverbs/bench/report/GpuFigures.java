@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 /** Plots of bench/gpu's results. */
 final class GpuFigures {
   private static final List<String> POLICIES =
-      List.of("classic", "turn_cas", "turn_ldst", "bitmap", "exclusive", "seed_always", "seed_every_4");
+      List.of(
+          "classic", "turn_cas", "turn_ldst", "bitmap", "exclusive", "seed_always", "seed_every_4");
 
   private final Results results;
 
@@ -54,8 +55,7 @@ final class GpuFigures {
                 rows.stream()
                     .filter(
                         row ->
-                            row.policy().equals(policy)
-                                && row.threads() == Integer.parseInt(count))
+                            row.policy().equals(policy) && row.threads() == Integer.parseInt(count))
                     .toList(),
                 GpuRow::rate));
       }
@@ -156,7 +156,10 @@ final class GpuFigures {
 
   static String noise(List<GpuRow> rows) {
     double[] all =
-        rows.stream().mapToDouble(row -> (row.high() - row.low()) / 2 / row.rate()).sorted().toArray();
+        rows.stream()
+            .mapToDouble(row -> (row.high() - row.low()) / 2 / row.rate())
+            .sorted()
+            .toArray();
     return all.length == 0
         ? ""
         : String.format(

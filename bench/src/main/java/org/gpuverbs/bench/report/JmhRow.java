@@ -21,8 +21,9 @@ import java.util.TreeMap;
  * @param unit such as ns/op
  * @param percentiles of single operations, where JMH sampled them
  * @param secondary other metrics by name
- * @param bytesPerOperation allocated, in the iteration that allocated least; NaN if not measured. The
- *     last iteration's holds what the fixtures' end allocates, so it says nothing of an operation
+ * @param bytesPerOperation allocated, in the iteration that allocated least; NaN if not measured.
+ *     The last iteration's holds what the fixtures' end allocates, so it says nothing of an
+ *     operation
  * @param operations of an iteration, roughly
  */
 public record JmhRow(
@@ -79,8 +80,7 @@ public record JmhRow(
       primary
           .getAsJsonObject("scorePercentiles")
           .entrySet()
-          .forEach(
-              e -> percentiles.put(Double.valueOf(e.getKey()), e.getValue().getAsDouble()));
+          .forEach(e -> percentiles.put(Double.valueOf(e.getKey()), e.getValue().getAsDouble()));
     }
     Map<String, Double> secondary = new TreeMap<>();
     if (result.has("secondaryMetrics")) {

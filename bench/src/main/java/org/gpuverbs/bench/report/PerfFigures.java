@@ -53,8 +53,7 @@ final class PerfFigures {
         ? null
         : new Figure(
             "latency-cdf",
-            Plots.curves(
-                "Latency, cumulative", "microseconds", "% of the messages", series, true),
+            Plots.curves("Latency, cumulative", "microseconds", "% of the messages", series, true),
             "perf, one message at a time. WRITE and SEND: half of the round trip between two threads;"
                 + " READ and atomics: until the completion. Up to the 99.99th percentile.");
   }

@@ -50,7 +50,11 @@ final class Plots {
 
   /** Lines over categories, so that 1, 2, 4, 8 are equally far apart. */
   static CategoryChart lines(
-      String title, String x, String y, boolean logarithmic, Map<String, List<Double>> series,
+      String title,
+      String x,
+      String y,
+      boolean logarithmic,
+      Map<String, List<Double>> series,
       List<String> categories) {
     CategoryChart chart = category(title, x, y, logarithmic, series, categories);
     chart.getStyler().setDefaultSeriesRenderStyle(CategorySeries.CategorySeriesRenderStyle.Line);
@@ -69,8 +73,7 @@ final class Plots {
   }
 
   static CategoryChart bars(
-      String title, String x, String y, Map<String, List<Double>> series,
-      List<String> categories) {
+      String title, String x, String y, Map<String, List<Double>> series, List<String> categories) {
     CategoryChart chart = category(title, x, y, false, series, categories);
     chart.getStyler().setAvailableSpaceFill(0.8);
     chart.getStyler().setYAxisMin(0.0);
@@ -78,7 +81,11 @@ final class Plots {
   }
 
   private static CategoryChart category(
-      String title, String x, String y, boolean logarithmic, Map<String, List<Double>> series,
+      String title,
+      String x,
+      String y,
+      boolean logarithmic,
+      Map<String, List<Double>> series,
       List<String> categories) {
     CategoryChart chart =
         new CategoryChartBuilder()

@@ -12,7 +12,8 @@ import java.util.List;
  * @param columns heads; the first is text, the others are numbers
  * @param rows cells
  */
-record TableData(String id, String title, String note, List<String> columns, List<List<String>> rows) {
+record TableData(
+    String id, String title, String note, List<String> columns, List<List<String>> rows) {
   String markdown() {
     StringBuilder text = new StringBuilder("**" + title + "**\n\n|");
     columns.forEach(column -> text.append(' ').append(column).append(" |"));

@@ -91,7 +91,8 @@ final class Tables {
         "call-table",
         "What calling from Java costs",
         "Ratio: time against the C loop's of the same batch, in one run.",
-        List.of("called from", "batch", "ns/submit", "ns/request", "ratio to C", "B/submit", "noise"),
+        List.of(
+            "called from", "batch", "ns/submit", "ns/request", "ratio to C", "B/submit", "noise"),
         rows);
   }
 
@@ -120,7 +121,9 @@ final class Tables {
         "peers-table",
         "Put over shared memory: this library's software NIC, and JUCX",
         "ns until the completion. JUCX copies on the calling thread; the software NIC is another thread."
-            + (results.absent.isEmpty() ? "" : " Not measured: " + String.join("; ", results.absent)),
+            + (results.absent.isEmpty()
+                ? ""
+                : " Not measured: " + String.join("; ", results.absent)),
         List.of("put", "bytes", "gpuverbs SOFT ns", "JUCX ns", "noise", "noise of JUCX"),
         rows);
   }
@@ -205,8 +208,13 @@ final class Tables {
         "perf: bandwidth",
         "",
         List.of(
-            "test", "#bytes", "#iterations", "BW peak[MiB/sec]", "BW average[MiB/sec]",
-            "MsgRate[Mpps]", "verified"),
+            "test",
+            "#bytes",
+            "#iterations",
+            "BW peak[MiB/sec]",
+            "BW average[MiB/sec]",
+            "MsgRate[Mpps]",
+            "verified"),
         rows);
   }
 
@@ -234,8 +242,17 @@ final class Tables {
         "perf: latency, usec",
         "",
         List.of(
-            "test", "#bytes", "#iterations", "t_min", "t_max", "t_typical", "t_avg", "t_stdev",
-            "99%", "99.9%", "verified"),
+            "test",
+            "#bytes",
+            "#iterations",
+            "t_min",
+            "t_max",
+            "t_typical",
+            "t_avg",
+            "t_stdev",
+            "99%",
+            "99.9%",
+            "verified"),
         rows);
   }
 
@@ -251,7 +268,14 @@ final class Tables {
         "GPU soak: every request checked",
         "",
         List.of(
-            "policy", "fences", "placement", "queues", "threads", "requests", "lost", "garbled",
+            "policy",
+            "fences",
+            "placement",
+            "queues",
+            "threads",
+            "requests",
+            "lost",
+            "garbled",
             "verdict"),
         rows);
   }

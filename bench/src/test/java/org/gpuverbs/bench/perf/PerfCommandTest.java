@@ -55,12 +55,27 @@ class PerfCommandTest {
     assertEquals(
         0,
         run(
-            "send_bw", "-q", "5", "-n", "50", "-l", "16", "--lanes", "2", "-s", "1K", "--policy",
-            "bitmap", "--warm-up", "0", "--validate", "--json", json.toString()));
+            "send_bw",
+            "-q",
+            "5",
+            "-n",
+            "50",
+            "-l",
+            "16",
+            "--lanes",
+            "2",
+            "-s",
+            "1K",
+            "--policy",
+            "bitmap",
+            "--warm-up",
+            "0",
+            "--validate",
+            "--json",
+            json.toString()));
     JsonObject result = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
     assertEquals(
-        250,
-        result.getAsJsonArray("rows").get(0).getAsJsonObject().get("iterations").getAsInt());
+        250, result.getAsJsonArray("rows").get(0).getAsJsonObject().get("iterations").getAsInt());
   }
 
   @Test

@@ -28,13 +28,16 @@ final class Browser {
   static Optional<Browser> find(Path folder) {
     return Stream.of(System.getenv("PATH").split(":"))
         .flatMap(
-            each -> Stream.of("chromium", "chromium-browser", "google-chrome").map(Path.of(each)::resolve))
+            each ->
+                Stream.of("chromium", "chromium-browser", "google-chrome")
+                    .map(Path.of(each)::resolve))
         .filter(Files::isExecutable)
         .findFirst()
         .map(program -> new Browser(program, folder));
   }
 
-  BufferedImage screenshot(Path page, int width, int height) throws IOException, InterruptedException {
+  BufferedImage screenshot(Path page, int width, int height)
+      throws IOException, InterruptedException {
     Path file = folder.resolve("screenshot.png");
     run(page, "--window-size=" + width + "," + height, "--screenshot=" + file);
     if (!Files.exists(file)) {

@@ -58,8 +58,7 @@ class PageInBrowserTest {
             .map(match -> match.group(1))
             .toList();
     Path instrumented = page.resolveSibling("places.html");
-    Files.writeString(
-        instrumented, Files.readString(page).replace("</body>", PLACES + "</body>"));
+    Files.writeString(instrumented, Files.readString(page).replace("</body>", PLACES + "</body>"));
     String document = browser.get().document(instrumented, WIDTH, HEIGHT);
     Matcher found = Pattern.compile("data-places=\"([^\"]+)\"").matcher(document);
     assertTrue(found.find(), "the page's script did not run");
@@ -89,8 +88,15 @@ class PageInBrowserTest {
   void eachKindOfPlotIsThere() {
     for (String id :
         List.of(
-            "rate-by-lanes-16", "alone", "call", "peers", "latency-cdf", "bandwidth",
-            "gpu-rate-by-threads", "gpu-fences", "gpu-many-queues")) {
+            "rate-by-lanes-16",
+            "alone",
+            "call",
+            "peers",
+            "latency-cdf",
+            "bandwidth",
+            "gpu-rate-by-threads",
+            "gpu-fences",
+            "gpu-many-queues")) {
       assertTrue(figures.contains(id), () -> id + " is not among " + figures);
     }
   }
