@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or a function below changes; Java refuses a library of another version. */
-#define GV_ABI_VERSION 3
+#define GV_ABI_VERSION 4
 
 typedef struct gv_error {
   int32_t code;   /* negative errno, as returned */
@@ -260,6 +260,91 @@ GV_API int32_t gv_gpu_submit(gv_qp* qp, uint64_t function, uint64_t stream, uint
 
 /* Starts a copy on a stream made beforehand; allocates nothing and waits for nothing. */
 GV_API int32_t gv_copy_start(gv_gpu* gpu, uint64_t stream, uint64_t to, uint64_t from, uint64_t bytes);
+
+/* ---- verbs devices, and the proxy that serves queues on them ------------------------------------------------- */
+
+/*
+ * libibverbs is opened at run time. Functions below return 0, or a negative errno with the reason in gv_error (detail: errno of the
+ * call that failed): -ENODEV no library or no such device, -EOPNOTSUPP a device that can't do it, -ENOMEM mostly the
+ * limit of locked memory, -EINVAL. Any thread.
+ */
+typedef struct gv_verbs gv_verbs;
+typedef struct gv_proxy gv_proxy;
+typedef struct gv_proxy_cq gv_proxy_cq;
+
+typedef struct gv_verbs_info {
+  char firmware[64];
+  uint64_t guid; /* of the node, host order */
+  uint64_t gid_high; /* of the port's GID that was asked for, host order; 0 without one */
+  uint64_t gid_low;
+  uint64_t max_message_bytes;
+  uint32_t port_active; /* 0 or 1 */
+  uint32_t ethernet;    /* 1: RoCE, 0: InfiniBand */
+  uint32_t lid;
+  uint32_t mtu;     /* active, bytes */
+  uint32_t atomics; /* 0 or 1 */
+  uint32_t max_work_requests; /* of a queue */
+  uint32_t max_segments;      /* of a request */
+  uint32_t max_reads; /* outstanding RDMA reads and atomics of a queue pair, as initiator and as target */
+} gv_verbs_info;
+
+typedef struct gv_verbs_region {
+  uint64_t handle; /* for gv_verbs_deregister */
+  uint32_t lkey;
+  uint32_t rkey;
+} gv_verbs_region;
+
+/* 0 if libibverbs can be opened. */
+GV_API int32_t gv_verbs_available(gv_error* error);
+/* Opens a device, looks at a port and, unless gid_index is negative, at its GID; checks that RC queue pairs can be made. */
+GV_API int32_t gv_verbs_open(const char* name, uint32_t port, int32_t gid_index, gv_verbs** out, gv_verbs_info* info,
+                             gv_error* error);
+/* Everything made from it must be gone; -EBUSY else, and nothing is freed. */
+GV_API int32_t gv_verbs_close(gv_verbs* verbs, gv_error* error);
+/* access: bits of enum ibv_access_flags. */
+GV_API int32_t gv_verbs_register(gv_verbs* verbs, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region* out,
+                                 gv_error* error);
+GV_API int32_t gv_verbs_deregister(gv_verbs* verbs, uint64_t handle, gv_error* error);
+
+/* Producer of a CQ that gv_cq_create made. */
+GV_API int32_t gv_proxy_cq_create(uint64_t ring, uint32_t depth, gv_proxy_cq** out, gv_error* error);
+/* How many CQEs the consumer has taken in all. One thread at a time. */
+GV_API void gv_proxy_cq_consumed(gv_proxy_cq* cq, uint64_t consumed);
+/* The queue pairs that use it must be gone. */
+GV_API void gv_proxy_cq_destroy(gv_proxy_cq* cq);
+
+/*
+ * Serves the rings of `qp`, which lie in host memory, on the device: an RC queue pair and a thread, shared by the device's
+ * queue pairs, that takes doorbells, posts, and writes the completions. send_cq: NULL for a collapsed CQ. number: the queue
+ * pair's, kept over reset, for gv_qp_ready.
+ */
+GV_API int32_t gv_proxy_create(gv_verbs* verbs, gv_qp* qp, gv_proxy_cq* send_cq, gv_proxy_cq* receive_cq,
+                               uint32_t pkey_index, gv_proxy** out, uint32_t* number, gv_error* error);
+
+typedef struct gv_proxy_remote {
+  uint64_t gid_high; /* host order; 0 without one */
+  uint64_t gid_low;
+  uint32_t number;
+  uint32_t packet_sequence;
+  uint32_t local_packet_sequence;
+  uint32_t lid;
+  uint32_t mtu;          /* bytes, that both ends take */
+  uint32_t service_level; /* 0..15 */
+  uint32_t traffic_class; /* 0..255 */
+  uint32_t timeout;       /* 4.096 us * 2^timeout until a packet is sent again; 0 waits forever */
+  uint32_t retries;       /* 0..7 */
+  uint32_t rnr_retries;   /* 0..7; 7 forever */
+  uint32_t rnr_timer;     /* IB code 0..31 that this end asks of peers that find no receive; 12: 0.64 ms */
+} gv_proxy_remote;
+
+/* To RTR and RTS. */
+GV_API int32_t gv_proxy_connect(gv_proxy* proxy, const gv_proxy_remote* remote, gv_error* error);
+/* Forgets what is outstanding; the rings are not touched any more when it returns. */
+GV_API int32_t gv_proxy_reset(gv_proxy* proxy, gv_error* error);
+/* GV_STATE_RESET, GV_STATE_RTS or GV_STATE_ERROR. */
+GV_API int32_t gv_proxy_state(gv_proxy* proxy);
+/* Destroys the queue pair; the rings and the CQs are not touched any more when it returns 0. */
+GV_API int32_t gv_proxy_destroy(gv_proxy* proxy, gv_error* error);
 
 #ifdef __cplusplus
 }

@@ -6,13 +6,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import org.gpuverbs.internal.backend.Device;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.IntTable;
 import org.gpuverbs.internal.queue.OneThread;
 import org.gpuverbs.internal.queue.UseGate;
 import org.gpuverbs.internal.shim.Calls;
 import org.gpuverbs.internal.shim.Memory;
-import org.gpuverbs.internal.softnic.SoftCq;
 import org.gpuverbs.internal.wire.Cqe;
 import org.gpuverbs.internal.wire.Mlx5;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +36,7 @@ public final class CompletionQueue implements AutoCloseable {
   private final Nic nic;
   private final int depth;
   private final MemorySegment ring;
-  private final SoftCq soft;
+  private final Device.Cq producer;
   private final OneThread thread = new OneThread("this completion queue");
   private final UseGate gate = new UseGate();
   private final IntTable<QueuePair> queuePairs = new IntTable<>();
@@ -56,7 +56,7 @@ public final class CompletionQueue implements AutoCloseable {
     this.nic = nic;
     this.depth = depth;
     this.ring = ring;
-    this.soft = nic.softCq(ring, depth);
+    this.producer = nic.device().createCq(ring, depth);
   }
 
   static CompletionQueue create(Nic nic, int depth) {
@@ -73,8 +73,8 @@ public final class CompletionQueue implements AutoCloseable {
     return nic;
   }
 
-  SoftCq soft() {
-    return soft;
+  Device.Cq producer() {
+    return producer;
   }
 
   /**
@@ -150,7 +150,7 @@ public final class CompletionQueue implements AutoCloseable {
     }
     if (index != consumer) {
       consumer = index;
-      soft.consumed(index);
+      producer.consumed(index);
     }
     return out.size();
   }
@@ -300,6 +300,7 @@ public final class CompletionQueue implements AutoCloseable {
     }
     nic.forget(this);
     if (gate.awaitUnused(Deadline.after(CLOSE_TIMEOUT)) && !quarantined) {
+      producer.close();
       Calls.cqDestroy(ring.address(), depth);
     } else {
       Quarantine.report(this.toString(), null);

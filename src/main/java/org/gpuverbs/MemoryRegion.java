@@ -4,7 +4,7 @@ package org.gpuverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
-import org.gpuverbs.internal.softnic.SoftMr;
+import org.gpuverbs.internal.backend.Device;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemoryRegion implements AutoCloseable {
   private final Nic nic;
-  private final SoftMr mr;
+  private final Device.Region mr;
   private final long address;
   private final long length;
 
@@ -29,7 +29,7 @@ public final class MemoryRegion implements AutoCloseable {
   private volatile boolean closed;
 
   MemoryRegion(
-      Nic nic, SoftMr mr, MemorySegment segment, Set<Access> access, @Nullable Arena arena) {
+      Nic nic, Device.Region mr, MemorySegment segment, Set<Access> access, @Nullable Arena arena) {
     this.nic = nic;
     this.mr = mr;
     this.address = segment.address();
@@ -42,7 +42,7 @@ public final class MemoryRegion implements AutoCloseable {
 
   MemoryRegion(
       Nic nic,
-      SoftMr mr,
+      Device.Region mr,
       DeviceBuffer buffer,
       @Nullable MemorySegment segment,
       Set<Access> access) {

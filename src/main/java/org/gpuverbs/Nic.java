@@ -7,12 +7,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.gpuverbs.internal.backend.Device;
+import org.gpuverbs.internal.backend.SoftDevice;
 import org.gpuverbs.internal.cuda.CudaCopyEngine;
 import org.gpuverbs.internal.events.MemoryRegistered;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.UseGate;
-import org.gpuverbs.internal.softnic.SoftCq;
-import org.gpuverbs.internal.softnic.SoftMr;
 import org.gpuverbs.internal.softnic.SoftNic;
 import org.gpuverbs.internal.softnic.SoftNicConfig;
 
@@ -41,15 +41,15 @@ public final class Nic implements AutoCloseable {
   private static final Set<Long> SOFT_GUIDS = ConcurrentHashMap.newKeySet();
 
   private final NicInfo info;
-  private final SoftNic soft;
+  private final Device device;
   private final UseGate gate = new UseGate();
   private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
   private final Set<CompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
   private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
 
-  private Nic(NicInfo info, SoftNic soft) {
+  private Nic(NicInfo info, Device device) {
     this.info = info;
-    this.soft = soft;
+    this.device = device;
   }
 
   /**
@@ -81,16 +81,33 @@ public final class Nic implements AutoCloseable {
    * @throws RdmaException if none of its paths is available: the hint says what would enable one
    */
   public static Nic open(NicInfo info) {
-    return open(info, SoftNicConfig.defaults());
+    return info.path(Path.SOFT).available()
+        ? open(info, SoftNicConfig.defaults())
+        : open(info, PortOptions.defaults());
+  }
+
+  /**
+   * Opens an RDMA device of {@link #list()} with a port and retries of one's own. Each call makes
+   * an independent NIC.
+   *
+   * @param info which
+   * @param options the port, how it addresses peers and how it retries
+   * @return the NIC, to be closed
+   * @throws RdmaException if none of its hardware paths is available, or it can't be opened so: the
+   *     hint says what would enable one
+   */
+  public static Nic open(NicInfo info, PortOptions options) {
+    GpuVerbs.ensureAvailable();
+    Availability proxy = info.path(Path.PROXY);
+    if (!proxy.available()) {
+      throw new RdmaException(info.name() + ": " + proxy.reason(), 0, 0, 0, proxy.fix(), null);
+    }
+    return new Nic(info, NicDiscovery.openDevice(info.name(), options));
   }
 
   static Nic open(NicInfo info, SoftNicConfig config) {
     GpuVerbs.ensureAvailable();
-    if (!info.path(Path.SOFT).available()) {
-      Availability best = info.path(Path.DIRECT);
-      throw new RdmaException(info.name() + ": " + best.reason(), 0, 0, 0, best.fix(), null);
-    }
-    Nic nic = new Nic(info, SoftNic.open(config));
+    Nic nic = new Nic(info, new SoftDevice(SoftNic.open(config)));
     SOFT_GUIDS.add(nic.guid());
     return nic;
   }
@@ -99,8 +116,8 @@ public final class Nic implements AutoCloseable {
     return SOFT_GUIDS.contains(guid);
   }
 
-  SoftNic soft() {
-    return soft;
+  Device device() {
+    return device;
   }
 
   /**
@@ -118,7 +135,7 @@ public final class Nic implements AutoCloseable {
    * @return never 0
    */
   public long guid() {
-    return soft.guid();
+    return device.guid();
   }
 
   /**
@@ -127,7 +144,7 @@ public final class Nic implements AutoCloseable {
    * @return bytes
    */
   public long maxMessageBytes() {
-    return soft.maxMessageBytes();
+    return device.maxMessageBytes();
   }
 
   /**
@@ -214,10 +231,10 @@ public final class Nic implements AutoCloseable {
     MemoryRegistered event = new MemoryRegistered();
     event.begin();
     CudaCopyEngine copies = buffer.gpu().copies();
-    SoftMr mr =
+    Device.Region mr =
         segment == null
-            ? soft.register(buffer.address(), buffer.length(), copies, Access.bits(access))
-            : soft.register(segment, copies, Access.bits(access));
+            ? device.register(buffer.address(), buffer.length(), copies, Access.bits(access))
+            : device.register(segment, copies, Access.bits(access));
     MemoryRegion region = new MemoryRegion(this, mr, buffer, segment, access);
     regions.add(region);
     event.nic = info.name();
@@ -255,7 +272,7 @@ public final class Nic implements AutoCloseable {
       MemorySegment segment, Set<Access> access, @org.jspecify.annotations.Nullable Arena arena) {
     MemoryRegistered event = new MemoryRegistered();
     event.begin();
-    SoftMr mr = soft.register(segment, Access.bits(access));
+    Device.Region mr = device.register(segment, Access.bits(access));
     MemoryRegion region = new MemoryRegion(this, mr, segment, access, arena);
     regions.add(region);
     event.nic = info.name();
@@ -284,10 +301,6 @@ public final class Nic implements AutoCloseable {
     }
   }
 
-  SoftCq softCq(MemorySegment ring, int depth) {
-    return soft.createCq(ring, depth);
-  }
-
   /**
    * Makes a queue pair, which then waits for {@link QueuePair#connect}.
    *
@@ -300,7 +313,7 @@ public final class Nic implements AutoCloseable {
    * @throws IllegalStateException if the NIC or a completion queue is closed
    */
   public QueuePair queuePair(QueuePairOptions options) {
-    Path path = options.path() == null ? Path.SOFT : options.path();
+    Path path = options.path() == null ? best() : options.path();
     Availability availability = info.path(path);
     if (!availability.available()) {
       throw new RdmaException(
@@ -319,6 +332,15 @@ public final class Nic implements AutoCloseable {
     } finally {
       gate.exit();
     }
+  }
+
+  private Path best() {
+    for (Path each : Path.values()) {
+      if (info.path(each).available()) {
+        return each;
+      }
+    }
+    return Path.SOFT;
   }
 
   private void enter() {
@@ -356,7 +378,11 @@ public final class Nic implements AutoCloseable {
     queuePairs.forEach(QueuePair::close);
     completionQueues.forEach(CompletionQueue::close);
     regions.forEach(MemoryRegion::close);
-    soft.close();
+    try {
+      device.close();
+    } catch (IllegalStateException e) {
+      Quarantine.report(this.toString(), e);
+    }
   }
 
   /** Such as {@code Nic[soft0]}. */

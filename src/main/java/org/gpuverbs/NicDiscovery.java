@@ -4,14 +4,22 @@ package org.gpuverbs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gpuverbs.internal.backend.VerbsDevice;
 import org.gpuverbs.internal.discovery.KernelFiles;
 import org.gpuverbs.internal.discovery.RdmaDevice;
 import org.gpuverbs.internal.discovery.RdmaDevices;
+import org.gpuverbs.internal.discovery.RdmaPort;
 import org.jspecify.annotations.Nullable;
 
 /** What {@link Nic#list()} finds. */
 final class NicDiscovery {
   static final String SOFT_NAME = "soft0";
+  private static final String SEE_DOCTOR = "the command doctor says more";
+
+  /** Devices that were found fit for PROXY. */
+  private static final Set<String> PROBED = ConcurrentHashMap.newKeySet();
 
   private NicDiscovery() {}
 
@@ -67,6 +75,70 @@ final class NicDiscovery {
       return Availability.no(
           "libibverbs.so.1 can't be opened", "install libibverbs1 and ibverbs-providers");
     }
-    return Availability.no("this version has no PROXY backend", "use SOFT");
+    if (!device.channelAdapter()) {
+      return Availability.no(
+          device.name()
+              + " is "
+              + device.nodeType()
+              + ": no reliable connections with InfiniBand or RoCE addressing",
+          "use a RoCE or InfiniBand NIC");
+    }
+    RdmaPort port = device.activePort().orElse(null);
+    if (port == null) {
+      return Availability.no("no port of " + device.name() + " is active", SEE_DOCTOR);
+    }
+    if (port.ethernet() ? port.gid().isEmpty() : port.lid() == 0) {
+      return Availability.no(
+          "port %d of %s has no %s"
+              .formatted(port.number(), device.name(), port.ethernet() ? "RoCE v2 GID" : "LID"),
+          SEE_DOCTOR);
+    }
+    return probe(device, port);
+  }
+
+  /** Opens the device once; what it can do doesn't change. */
+  private static Availability probe(RdmaDevice device, RdmaPort port) {
+    @Nullable RdmaException cause = GpuVerbs.unavailabilityCause();
+    if (cause != null) {
+      return Availability.no(String.valueOf(cause.getMessage()), cause.hint());
+    }
+    if (PROBED.contains(device.name())) {
+      return Availability.yes();
+    }
+    try (VerbsDevice opened = VerbsDevice.open(device.name(), PortOptions.defaults(), port)) {
+      if (!opened.info().atomics()) {
+        return Availability.no(device.name() + " has no atomics", "use another NIC");
+      }
+    } catch (RdmaException e) {
+      return Availability.no(String.valueOf(e.getMessage()), e.hint());
+    }
+    PROBED.add(device.name());
+    return Availability.yes();
+  }
+
+  /**
+   * Opens a device for PROXY.
+   *
+   * @throws RdmaException if it is gone, the port is none of its own or is not active
+   */
+  static VerbsDevice openDevice(String name, PortOptions options) {
+    RdmaDevice device =
+        RdmaDevice.list(KernelFiles.here()).stream()
+            .filter(each -> each.name().equals(name))
+            .findFirst()
+            .orElseThrow(() -> failed(name + " is gone"));
+    RdmaPort port =
+        device.ports().stream()
+            .filter(each -> options.port() == 0 ? each.active() : each.number() == options.port())
+            .findFirst()
+            .orElseThrow(() -> failed(name + " has no active port " + options.port()));
+    if (!port.active()) {
+      throw failed("port " + port.number() + " of " + name + " is " + port.state());
+    }
+    return VerbsDevice.open(name, options, port);
+  }
+
+  private static RdmaException failed(String what) {
+    return new RdmaException(what, 0, 0, 0, SEE_DOCTOR, null);
   }
 }

@@ -7,12 +7,11 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.gpuverbs.internal.backend.Device;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.Layouts;
 import org.gpuverbs.internal.queue.SendQueue;
 import org.gpuverbs.internal.queue.UseGate;
-import org.gpuverbs.internal.softnic.SoftQp;
-import org.gpuverbs.internal.softnic.SoftState;
 import org.gpuverbs.internal.wire.Cqe;
 import org.gpuverbs.internal.wire.Mlx5;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +36,7 @@ public final class QueuePair implements AutoCloseable {
   private final Path path;
   private final QueuePairOptions options;
   private final SendQueue queue;
-  private final SoftQp soft;
+  private final Device.Qp served;
   private final @Nullable ReceiveQueue receives;
   private final UseGate gate = new UseGate();
   private final QueuePairUsers users;
@@ -47,12 +46,12 @@ public final class QueuePair implements AutoCloseable {
   private final CountDownLatch released = new CountDownLatch(1);
   private final long handle;
 
-  private QueuePair(Nic nic, Path path, QueuePairOptions options, SendQueue queue, SoftQp soft) {
+  private QueuePair(Nic nic, Path path, QueuePairOptions options, SendQueue queue, Device.Qp served) {
     this.nic = nic;
     this.path = path;
     this.options = options;
     this.queue = queue;
-    this.soft = soft;
+    this.served = served;
     this.handle = queue.address();
     this.users = new QueuePairUsers(this);
     this.gpuQueue = options.gpu() == null ? null : new GpuQueue(this, options.gpu(), queue);
@@ -81,7 +80,7 @@ public final class QueuePair implements AutoCloseable {
 
   private static QueuePair make(Nic nic, Path path, QueuePairOptions options) {
     QueuePairMemory memory = QueuePairMemory.create(nic, options);
-    QueuePair made = new QueuePair(nic, path, options, memory.queue(), memory.soft());
+    QueuePair made = new QueuePair(nic, path, options, memory.queue(), memory.served());
     memory.route(made);
     Log.LOGGER.log(
         Level.INFO,
@@ -124,8 +123,8 @@ public final class QueuePair implements AutoCloseable {
     }
   }
 
-  SoftQp soft() {
-    return soft;
+  Device.Qp served() {
+    return served;
   }
 
   QueuePairUsers users() {
@@ -159,7 +158,7 @@ public final class QueuePair implements AutoCloseable {
    * @return 1..2<sup>24</sup>-1
    */
   public int number() {
-    return soft.number();
+    return served.number();
   }
 
   /**
@@ -245,7 +244,7 @@ public final class QueuePair implements AutoCloseable {
       return gate.closed() ? QueuePairState.CLOSED : QueuePairState.RESET;
     }
     try {
-      if (soft.state() == SoftState.ERROR) {
+      if (served.failed()) {
         errors.seen();
       }
       return switch (queue.state()) {
@@ -588,6 +587,6 @@ public final class QueuePair implements AutoCloseable {
   /** Such as {@code QueuePair 17}. */
   @Override
   public String toString() {
-    return "QueuePair " + soft.number();
+    return "QueuePair " + served.number();
   }
 }

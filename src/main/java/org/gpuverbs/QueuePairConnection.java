@@ -5,7 +5,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.gpuverbs.internal.events.QueuePairConnected;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.SendQueue;
-import org.gpuverbs.internal.softnic.SoftRemote;
 import org.jspecify.annotations.Nullable;
 
 /** A queue pair's connection to its peer: connect, reset and the end, one at a time. */
@@ -31,8 +30,7 @@ final class QueuePairConnection {
   }
 
   QueuePairAddress address() {
-    return new QueuePairAddress(
-        qp.path(), qp.nic().guid(), qp.number(), packetSequence, 0, 0, 0, 0);
+    return qp.nic().device().address(qp.number(), packetSequence);
   }
 
   void connect(QueuePairAddress peer) {
@@ -55,9 +53,7 @@ final class QueuePairConnection {
       requireReachable(peer);
       qp.enter();
       try {
-        qp.soft()
-            .connect(
-                new SoftRemote(peer.guid(), peer.number(), peer.packetSequence(), packetSequence));
+        qp.served().connect(peer, packetSequence);
         qp.queue().ready(qp.number());
       } finally {
         qp.gate().exit();
@@ -71,7 +67,7 @@ final class QueuePairConnection {
   }
 
   private void requireReachable(QueuePairAddress peer) {
-    if (!Nic.reachesSoft(peer.guid())) {
+    if (qp.path() == Path.SOFT && !Nic.reachesSoft(peer.guid())) {
       throw new RdmaException(
           qp + " can't reach NIC " + Long.toHexString(peer.guid()),
           0,
@@ -92,7 +88,7 @@ final class QueuePairConnection {
       if (!qp.users().awaitUnused(deadline)) {
         throw RdmaException.of("reset of " + qp + ": it is still in use", Status.TIMEOUT);
       }
-      qp.soft().reset();
+      qp.served().reset();
       forgetCompletions(deadline);
       qp.queue().reset();
       GpuQueue gpu = qp.gpuQueue();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs;
 
+import org.gpuverbs.internal.backend.Device;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.SendQueue;
 import org.gpuverbs.internal.queue.WqeSize;
-import org.gpuverbs.internal.softnic.SoftQp;
-import org.gpuverbs.internal.softnic.SoftQpAttr;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 record QueuePairMemory(
     SendQueue queue,
-    SoftQp soft,
+    Device.Qp served,
     @Nullable CompletionQueue sendQueue,
     @Nullable CompletionQueue receiveQueue,
     int depth,
@@ -27,7 +26,7 @@ record QueuePairMemory(
     CompletionQueue receive = options.receiveQueue();
     requireOwn(nic, send);
     requireOwn(nic, receive);
-    requireSoft(options);
+    requireHost(options);
     SendQueue queue = queue(options);
     int sendRoom = 0;
     int receiveRoom = 0;
@@ -40,21 +39,16 @@ record QueuePairMemory(
         receive.attach(options.receiveDepth(), "a receive queue");
         receiveRoom = options.receiveDepth();
       }
-      SoftQp soft =
-          nic.soft()
+      Device.Qp served =
+          nic.device()
               .createQp(
-                  new SoftQpAttr(
-                      queue.ring(),
-                      options.depth(),
-                      queue.doorbellRecord(),
-                      queue.doorbell(),
-                      send == null ? queue.collapsedCqe() : null,
-                      send == null ? null : send.soft(),
-                      receive == null ? null : queue.receiveRing(options.receiveDepth()),
-                      options.receiveDepth(),
-                      receive == null ? null : receive.soft()));
+                  queue,
+                  options.depth(),
+                  options.receiveDepth(),
+                  send == null ? null : send.producer(),
+                  receive == null ? null : receive.producer());
       return new QueuePairMemory(
-          queue, soft, send, receive, options.depth(), options.receiveDepth());
+          queue, served, send, receive, options.depth(), options.receiveDepth());
     } catch (RuntimeException | Error e) {
       giveBack(send, sendRoom);
       giveBack(receive, receiveRoom);
@@ -69,11 +63,11 @@ record QueuePairMemory(
     }
   }
 
-  /** The software NIC reads rings by address, as the CPU. */
-  private static void requireSoft(QueuePairOptions options) {
+  /** The software NIC and the proxy read rings by address, as the CPU. */
+  private static void requireHost(QueuePairOptions options) {
     if (options.placement() == Placement.GPU) {
       throw new RdmaException(
-          "path SOFT can't serve a queue in GPU memory, which its threads can't read",
+          "paths SOFT and PROXY can't serve a queue in GPU memory, which their threads can't read",
           0,
           0,
           0,
@@ -111,10 +105,10 @@ record QueuePairMemory(
 
   void route(QueuePair made) {
     if (sendQueue != null) {
-      sendQueue.route(soft.number(), made);
+      sendQueue.route(served.number(), made);
     }
     if (receiveQueue != null) {
-      receiveQueue.route(soft.number(), made);
+      receiveQueue.route(served.number(), made);
     }
   }
 

@@ -126,7 +126,7 @@ final class QueuePairUsers {
   /** Whether the NIC touches the queue's memory no more. */
   private boolean detachNic() {
     try {
-      qp.soft().close();
+      qp.served().close();
       return true;
     } catch (IllegalStateException e) {
       return false;

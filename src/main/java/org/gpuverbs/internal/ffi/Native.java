@@ -321,10 +321,10 @@ public class Native extends Native$shared {
     public static int GV_OK() {
         return GV_OK;
     }
-    private static final int GV_ABI_VERSION = (int)3L;
+    private static final int GV_ABI_VERSION = (int)4L;
     /**
      * {@snippet lang=c :
-     * #define GV_ABI_VERSION 3
+     * #define GV_ABI_VERSION 4
      * }
      */
     public static int GV_ABI_VERSION() {
@@ -3685,6 +3685,812 @@ public class Native extends Native$shared {
                 traceDowncall("gv_copy_start", gpu, stream, to, from, bytes);
             }
             return (int)mh$.invokeExact(gpu, stream, to, from, bytes);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_verbs_available {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_verbs_available");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_available(gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_verbs_available$descriptor() {
+        return gv_verbs_available.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_available(gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_verbs_available$handle() {
+        return gv_verbs_available.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_available(gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_verbs_available$address() {
+        return gv_verbs_available.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_verbs_available(gv_error *error)
+     * }
+     */
+    public static int gv_verbs_available(MemorySegment error) {
+        var mh$ = gv_verbs_available.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_verbs_available", error);
+            }
+            return (int)mh$.invokeExact(error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_verbs_open {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_INT,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_verbs_open");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_open(const char *name, uint32_t port, int32_t gid_index, gv_verbs **out, gv_verbs_info *info, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_verbs_open$descriptor() {
+        return gv_verbs_open.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_open(const char *name, uint32_t port, int32_t gid_index, gv_verbs **out, gv_verbs_info *info, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_verbs_open$handle() {
+        return gv_verbs_open.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_open(const char *name, uint32_t port, int32_t gid_index, gv_verbs **out, gv_verbs_info *info, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_verbs_open$address() {
+        return gv_verbs_open.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_verbs_open(const char *name, uint32_t port, int32_t gid_index, gv_verbs **out, gv_verbs_info *info, gv_error *error)
+     * }
+     */
+    public static int gv_verbs_open(MemorySegment name, int port, int gid_index, MemorySegment out, MemorySegment info, MemorySegment error) {
+        var mh$ = gv_verbs_open.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_verbs_open", name, port, gid_index, out, info, error);
+            }
+            return (int)mh$.invokeExact(name, port, gid_index, out, info, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_verbs_close {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_verbs_close");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_close(gv_verbs *verbs, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_verbs_close$descriptor() {
+        return gv_verbs_close.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_close(gv_verbs *verbs, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_verbs_close$handle() {
+        return gv_verbs_close.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_close(gv_verbs *verbs, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_verbs_close$address() {
+        return gv_verbs_close.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_verbs_close(gv_verbs *verbs, gv_error *error)
+     * }
+     */
+    public static int gv_verbs_close(MemorySegment verbs, MemorySegment error) {
+        var mh$ = gv_verbs_close.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_verbs_close", verbs, error);
+            }
+            return (int)mh$.invokeExact(verbs, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_verbs_register {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_verbs_register");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register(gv_verbs *verbs, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_verbs_register$descriptor() {
+        return gv_verbs_register.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register(gv_verbs *verbs, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_verbs_register$handle() {
+        return gv_verbs_register.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register(gv_verbs *verbs, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_verbs_register$address() {
+        return gv_verbs_register.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register(gv_verbs *verbs, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static int gv_verbs_register(MemorySegment verbs, long address, long length, int access, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_verbs_register.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_verbs_register", verbs, address, length, access, out, error);
+            }
+            return (int)mh$.invokeExact(verbs, address, length, access, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_verbs_deregister {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_verbs_deregister");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_deregister(gv_verbs *verbs, uint64_t handle, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_verbs_deregister$descriptor() {
+        return gv_verbs_deregister.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_deregister(gv_verbs *verbs, uint64_t handle, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_verbs_deregister$handle() {
+        return gv_verbs_deregister.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_deregister(gv_verbs *verbs, uint64_t handle, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_verbs_deregister$address() {
+        return gv_verbs_deregister.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_verbs_deregister(gv_verbs *verbs, uint64_t handle, gv_error *error)
+     * }
+     */
+    public static int gv_verbs_deregister(MemorySegment verbs, long handle, MemorySegment error) {
+        var mh$ = gv_verbs_deregister.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_verbs_deregister", verbs, handle, error);
+            }
+            return (int)mh$.invokeExact(verbs, handle, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_cq_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_cq_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_cq_create(uint64_t ring, uint32_t depth, gv_proxy_cq **out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_cq_create$descriptor() {
+        return gv_proxy_cq_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_cq_create(uint64_t ring, uint32_t depth, gv_proxy_cq **out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_proxy_cq_create$handle() {
+        return gv_proxy_cq_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_cq_create(uint64_t ring, uint32_t depth, gv_proxy_cq **out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_proxy_cq_create$address() {
+        return gv_proxy_cq_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_proxy_cq_create(uint64_t ring, uint32_t depth, gv_proxy_cq **out, gv_error *error)
+     * }
+     */
+    public static int gv_proxy_cq_create(long ring, int depth, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_proxy_cq_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_cq_create", ring, depth, out, error);
+            }
+            return (int)mh$.invokeExact(ring, depth, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_cq_consumed {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            Native.C_POINTER,
+            Native.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_cq_consumed");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void gv_proxy_cq_consumed(gv_proxy_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_cq_consumed$descriptor() {
+        return gv_proxy_cq_consumed.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void gv_proxy_cq_consumed(gv_proxy_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static MethodHandle gv_proxy_cq_consumed$handle() {
+        return gv_proxy_cq_consumed.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void gv_proxy_cq_consumed(gv_proxy_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static MemorySegment gv_proxy_cq_consumed$address() {
+        return gv_proxy_cq_consumed.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void gv_proxy_cq_consumed(gv_proxy_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static void gv_proxy_cq_consumed(MemorySegment cq, long consumed) {
+        var mh$ = gv_proxy_cq_consumed.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_cq_consumed", cq, consumed);
+            }
+            mh$.invokeExact(cq, consumed);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_cq_destroy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_cq_destroy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void gv_proxy_cq_destroy(gv_proxy_cq *cq)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_cq_destroy$descriptor() {
+        return gv_proxy_cq_destroy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void gv_proxy_cq_destroy(gv_proxy_cq *cq)
+     * }
+     */
+    public static MethodHandle gv_proxy_cq_destroy$handle() {
+        return gv_proxy_cq_destroy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void gv_proxy_cq_destroy(gv_proxy_cq *cq)
+     * }
+     */
+    public static MemorySegment gv_proxy_cq_destroy$address() {
+        return gv_proxy_cq_destroy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void gv_proxy_cq_destroy(gv_proxy_cq *cq)
+     * }
+     */
+    public static void gv_proxy_cq_destroy(MemorySegment cq) {
+        var mh$ = gv_proxy_cq_destroy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_cq_destroy", cq);
+            }
+            mh$.invokeExact(cq);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_create(gv_verbs *verbs, gv_qp *qp, gv_proxy_cq *send_cq, gv_proxy_cq *receive_cq, uint32_t pkey_index, gv_proxy **out, uint32_t *number, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_create$descriptor() {
+        return gv_proxy_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_create(gv_verbs *verbs, gv_qp *qp, gv_proxy_cq *send_cq, gv_proxy_cq *receive_cq, uint32_t pkey_index, gv_proxy **out, uint32_t *number, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_proxy_create$handle() {
+        return gv_proxy_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_create(gv_verbs *verbs, gv_qp *qp, gv_proxy_cq *send_cq, gv_proxy_cq *receive_cq, uint32_t pkey_index, gv_proxy **out, uint32_t *number, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_proxy_create$address() {
+        return gv_proxy_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_proxy_create(gv_verbs *verbs, gv_qp *qp, gv_proxy_cq *send_cq, gv_proxy_cq *receive_cq, uint32_t pkey_index, gv_proxy **out, uint32_t *number, gv_error *error)
+     * }
+     */
+    public static int gv_proxy_create(MemorySegment verbs, MemorySegment qp, MemorySegment send_cq, MemorySegment receive_cq, int pkey_index, MemorySegment out, MemorySegment number, MemorySegment error) {
+        var mh$ = gv_proxy_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_create", verbs, qp, send_cq, receive_cq, pkey_index, out, number, error);
+            }
+            return (int)mh$.invokeExact(verbs, qp, send_cq, receive_cq, pkey_index, out, number, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_connect {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_connect");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_connect(gv_proxy *proxy, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_connect$descriptor() {
+        return gv_proxy_connect.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_connect(gv_proxy *proxy, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_proxy_connect$handle() {
+        return gv_proxy_connect.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_connect(gv_proxy *proxy, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_proxy_connect$address() {
+        return gv_proxy_connect.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_proxy_connect(gv_proxy *proxy, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static int gv_proxy_connect(MemorySegment proxy, MemorySegment remote, MemorySegment error) {
+        var mh$ = gv_proxy_connect.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_connect", proxy, remote, error);
+            }
+            return (int)mh$.invokeExact(proxy, remote, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_reset {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_reset");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_reset(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_reset$descriptor() {
+        return gv_proxy_reset.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_reset(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_proxy_reset$handle() {
+        return gv_proxy_reset.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_reset(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_proxy_reset$address() {
+        return gv_proxy_reset.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_proxy_reset(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static int gv_proxy_reset(MemorySegment proxy, MemorySegment error) {
+        var mh$ = gv_proxy_reset.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_reset", proxy, error);
+            }
+            return (int)mh$.invokeExact(proxy, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_state {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_state");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_state(gv_proxy *proxy)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_state$descriptor() {
+        return gv_proxy_state.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_state(gv_proxy *proxy)
+     * }
+     */
+    public static MethodHandle gv_proxy_state$handle() {
+        return gv_proxy_state.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_state(gv_proxy *proxy)
+     * }
+     */
+    public static MemorySegment gv_proxy_state$address() {
+        return gv_proxy_state.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_proxy_state(gv_proxy *proxy)
+     * }
+     */
+    public static int gv_proxy_state(MemorySegment proxy) {
+        var mh$ = gv_proxy_state.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_state", proxy);
+            }
+            return (int)mh$.invokeExact(proxy);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_proxy_destroy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_proxy_destroy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_destroy(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_proxy_destroy$descriptor() {
+        return gv_proxy_destroy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_destroy(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_proxy_destroy$handle() {
+        return gv_proxy_destroy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_proxy_destroy(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_proxy_destroy$address() {
+        return gv_proxy_destroy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_proxy_destroy(gv_proxy *proxy, gv_error *error)
+     * }
+     */
+    public static int gv_proxy_destroy(MemorySegment proxy, MemorySegment error) {
+        var mh$ = gv_proxy_destroy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_proxy_destroy", proxy, error);
+            }
+            return (int)mh$.invokeExact(proxy, error);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {

@@ -30,6 +30,15 @@ final class NativeError {
     if (-rc == EINVAL) {
       throw new IllegalArgumentException(what + ": " + text);
     }
+    require(what, rc);
+  }
+
+  /** As {@link #check}, where it is the machine's state that is wrong and no argument. */
+  void require(String what, int rc) {
+    if (rc == 0) {
+      return;
+    }
+    String text = gv_error.text(error).getString(0);
     int detail = gv_error.detail(error);
     throw new RdmaException(what, 0, detail != 0 ? detail : -rc, 0, text, null);
   }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a verbs device and registering memory with it.
+#include "device.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+using namespace gpuverbs;
+using namespace gpuverbs::verbs;
+
+namespace {
+
+uint64_t big_endian(const uint8_t* bytes) {
+  uint64_t value;
+  memcpy(&value, bytes, sizeof value);
+  return __builtin_bswap64(value);
+}
+
+// Some calls return -1 and set errno, some the errno itself.
+int failure(int result) { return result > 0 ? result : (errno != 0 ? errno : EIO); }
+
+Context* open_named(const Library* lib, const char* name, gv_error* error, int32_t* code) {
+  int count = 0;
+  errno = 0;
+  Device** list = lib->GetDeviceList(&count);
+  if (list == nullptr) {
+    *code = fail(error, -ENODEV, errno, "the kernel has no RDMA: load ib_uverbs and the NIC's driver");
+    return nullptr;
+  }
+  Context* context = nullptr;
+  *code = fail(error, -ENODEV, 0,
+               "libibverbs does not know device %.60s: install ibverbs-providers, and look for /dev/infiniband/uverbs*", name);
+  for (int i = 0; i < count; i++) {
+    if (strcmp(list[i]->name, name) != 0) continue;
+    if (list[i]->transport_type == kTransportIwarp) {
+      *code = fail(error, -EOPNOTSUPP, 0, "%.60s is iWARP, which connects by rdma_cm only: use a RoCE or InfiniBand NIC", name);
+      break;
+    }
+    errno = 0;
+    context = lib->OpenDevice(list[i]);
+    if (context == nullptr)
+      *code = fail(error, -failure(-1), errno, "%.60s can't be opened: check the permissions of /dev/infiniband/uverbs*", name);
+    break;
+  }
+  lib->FreeDeviceList(list);
+  return context;
+}
+
+// Whether the device makes RC queue pairs; some, EFA for one, don't.
+int32_t probe_rc(gv_verbs* v, const char* name, gv_error* error) {
+  const Library* lib = v->lib;
+  errno = 0;
+  Cq* cq = lib->CreateCq(v->context, 1, nullptr, nullptr, 0);
+  if (cq == nullptr) return fail(error, -failure(-1), errno, "%.60s: no completion queue can be made", name);
+  QpInitAttr init{};
+  init.send_cq = init.recv_cq = cq;
+  init.cap = QpCap{1, 1, 1, 1, 0};
+  init.qp_type = kQptRc;
+  errno = 0;
+  Qp* qp = lib->CreateQp(v->pd, &init);
+  const int why = errno;
+  if (qp != nullptr) lib->DestroyQp(qp);
+  lib->DestroyCq(cq);
+  if (qp != nullptr) return 0;
+  return fail(error, -EOPNOTSUPP, why, "%.60s makes no reliable connections (RC queue pairs): use another NIC", name);
+}
+
+int32_t look(gv_verbs* v, const char* name, gv_verbs_info* info, gv_error* error) {
+  const Library* lib = v->lib;
+  errno = 0;
+  if (int r = lib->QueryDevice(v->context, &v->attr))
+    return fail(error, -failure(r), failure(r), "%.60s can't be queried", name);
+  PortAttr port{};
+  errno = 0;
+  if (int r = lib->QueryPort(v->context, static_cast<uint8_t>(v->port), &port))
+    return fail(error, -failure(r), failure(r), "%.60s has no port %u", name, v->port);
+  v->ethernet = port.link_layer == kLinkEthernet;
+  const int reads = v->attr.max_qp_init_rd_atom < v->attr.max_qp_rd_atom ? v->attr.max_qp_init_rd_atom : v->attr.max_qp_rd_atom;
+  v->reads = reads < 1 ? 1 : static_cast<uint32_t>(reads) > kMaxReads ? kMaxReads : static_cast<uint32_t>(reads);
+  memset(info, 0, sizeof *info);
+  memcpy(info->firmware, v->attr.fw_ver, sizeof info->firmware - 1);
+  info->guid = __builtin_bswap64(v->attr.node_guid);
+  info->max_message_bytes = port.max_msg_sz;
+  info->port_active = port.state == kPortActive;
+  info->ethernet = v->ethernet;
+  info->lid = port.lid;
+  info->mtu = mtu_bytes(port.active_mtu);
+  info->atomics = v->attr.atomic_cap != kAtomicNone;
+  info->max_work_requests = static_cast<uint32_t>(v->attr.max_qp_wr);
+  info->max_segments = static_cast<uint32_t>(v->attr.max_sge);
+  info->max_reads = v->reads;
+  if (v->gid_index >= 0) {
+    Gid gid{};
+    errno = 0;
+    if (int r = lib->QueryGid(v->context, static_cast<uint8_t>(v->port), v->gid_index, &gid))
+      return fail(error, -EINVAL, failure(r), "%.60s port %u has no GID %d", name, v->port, v->gid_index);
+    info->gid_high = big_endian(gid.raw);
+    info->gid_low = big_endian(gid.raw + 8);
+    if (info->gid_low == 0) return fail(error, -EINVAL, 0, "GID %d of %.60s port %u is empty", v->gid_index, name, v->port);
+  }
+  return 0;
+}
+
+} // namespace
+
+extern "C" int32_t gv_verbs_available(gv_error* error) { return library(error) == nullptr ? -ENODEV : 0; }
+
+extern "C" int32_t gv_verbs_open(const char* name, uint32_t port, int32_t gid_index, gv_verbs** out, gv_verbs_info* info,
+                                 gv_error* error) {
+  const Library* lib = library(error);
+  if (lib == nullptr) return -ENODEV;
+  gv_verbs* v = new (std::nothrow) gv_verbs();
+  if (v == nullptr) return fail(error, -ENOMEM, 0, "no memory");
+  v->lib = lib;
+  v->port = port;
+  v->gid_index = gid_index;
+  int32_t code = 0;
+  v->context = open_named(lib, name, error, &code);
+  if (v->context == nullptr) {
+    delete v;
+    return code;
+  }
+  code = look(v, name, info, error);
+  if (code == 0) {
+    errno = 0;
+    v->pd = lib->AllocPd(v->context);
+    if (v->pd == nullptr) code = fail(error, -failure(-1), errno, "%.60s: no protection domain can be made", name);
+  }
+  if (code == 0) code = probe_rc(v, name, error);
+  if (code == 0) {
+    // Events are looked for between passes, never waited for.
+    fcntl(v->context->async_fd, F_SETFL, fcntl(v->context->async_fd, F_GETFL) | O_NONBLOCK);
+    try {
+      v->thread = std::thread(drain, v);
+    } catch (...) {
+      code = fail(error, -EAGAIN, 0, "the thread that serves %.60s can't be started", name);
+    }
+  }
+  if (code != 0) {
+    if (v->pd != nullptr) lib->DeallocPd(v->pd);
+    lib->CloseDevice(v->context);
+    delete v;
+    return code;
+  }
+  *out = v;
+  return 0;
+}
+
+extern "C" int32_t gv_verbs_close(gv_verbs* v, gv_error* error) {
+  {
+    Control hold(v);
+    if (!v->served.empty() || v->regions.load() != 0)
+      return fail(error, -EBUSY, 0, "%zu queue pairs and %d memory regions are still open", v->served.size(), v->regions.load());
+  }
+  v->stop.store(true);
+  v->thread.join();
+  int r = v->lib->DeallocPd(v->pd);
+  if (r == 0) r = v->lib->CloseDevice(v->context);
+  if (r != 0) return fail(error, -failure(r), failure(r), "the device can't be closed");
+  delete v;
+  return 0;
+}
+
+extern "C" int32_t gv_verbs_register(gv_verbs* v, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region* out,
+                                     gv_error* error) {
+  errno = 0;
+  Mr* mr = v->lib->RegMr(v->pd, reinterpret_cast<void*>(address), length, static_cast<int>(access));
+  if (mr == nullptr) {
+    const int why = failure(-1);
+    const char* fix = why == ENOMEM || why == EPERM ? "raise the limit of locked memory: ulimit -l unlimited"
+                      : why == EFAULT || why == EINVAL
+                          ? "the device can't reach this memory: of a GPU it needs nvidia-peermem; read-only memory can't be written to"
+                          : "see dmesg";
+    return fail(error, -why, why, "%llu bytes can't be registered: %s", static_cast<unsigned long long>(length), fix);
+  }
+  v->regions.fetch_add(1);
+  *out = gv_verbs_region{reinterpret_cast<uint64_t>(mr), mr->lkey, mr->rkey};
+  return 0;
+}
+
+extern "C" int32_t gv_verbs_deregister(gv_verbs* v, uint64_t handle, gv_error* error) {
+  errno = 0;
+  if (int r = v->lib->DeregMr(reinterpret_cast<Mr*>(handle))) return fail(error, -failure(r), failure(r), "memory can't be deregistered");
+  v->regions.fetch_sub(1);
+  return 0;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs.internal.backend;
+
+import java.lang.foreign.MemorySegment;
+import org.gpuverbs.Path;
+import org.gpuverbs.QueuePairAddress;
+import org.gpuverbs.internal.queue.SendQueue;
+import org.gpuverbs.internal.softnic.CopyEngine;
+import org.gpuverbs.internal.softnic.SoftCq;
+import org.gpuverbs.internal.softnic.SoftMr;
+import org.gpuverbs.internal.softnic.SoftNic;
+import org.gpuverbs.internal.softnic.SoftQp;
+import org.gpuverbs.internal.softnic.SoftQpAttr;
+import org.gpuverbs.internal.softnic.SoftRemote;
+import org.gpuverbs.internal.softnic.SoftState;
+import org.jspecify.annotations.Nullable;
+
+/** The software NIC. */
+public final class SoftDevice implements Device {
+  private final SoftNic nic;
+
+  public SoftDevice(SoftNic nic) {
+    this.nic = nic;
+  }
+
+  @Override
+  public long guid() {
+    return nic.guid();
+  }
+
+  @Override
+  public long maxMessageBytes() {
+    return nic.maxMessageBytes();
+  }
+
+  @Override
+  public Region register(MemorySegment segment, int access) {
+    return new Registered(nic.register(segment, access));
+  }
+
+  @Override
+  public Region register(MemorySegment segment, CopyEngine copies, int access) {
+    return new Registered(nic.register(segment, copies, access));
+  }
+
+  @Override
+  public Region register(long address, long length, CopyEngine copies, int access) {
+    return new Registered(nic.register(address, length, copies, access));
+  }
+
+  @Override
+  public Cq createCq(MemorySegment ring, int depth) {
+    return new Producer(nic.createCq(ring, depth));
+  }
+
+  @Override
+  public Qp createQp(
+      SendQueue queue, int depth, int receiveDepth, @Nullable Cq send, @Nullable Cq receive) {
+    return new Served(
+        nic.createQp(
+            new SoftQpAttr(
+                queue.ring(),
+                depth,
+                queue.doorbellRecord(),
+                queue.doorbell(),
+                send == null ? queue.collapsedCqe() : null,
+                send == null ? null : ((Producer) send).cq,
+                receive == null ? null : queue.receiveRing(receiveDepth),
+                receiveDepth,
+                receive == null ? null : ((Producer) receive).cq)));
+  }
+
+  @Override
+  public QueuePairAddress address(int number, int packetSequence) {
+    return new QueuePairAddress(Path.SOFT, guid(), number, packetSequence, 0, 0, 0, 0);
+  }
+
+  @Override
+  public void close() {
+    nic.close();
+  }
+
+  private record Registered(SoftMr mr) implements Region {
+    @Override
+    public int lkey() {
+      return mr.lkey();
+    }
+
+    @Override
+    public int rkey() {
+      return mr.rkey();
+    }
+
+    @Override
+    public void close() {
+      mr.close();
+    }
+  }
+
+  private record Producer(SoftCq cq) implements Cq {
+    @Override
+    public void consumed(long consumerIndex) {
+      cq.consumed(consumerIndex);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private record Served(SoftQp qp) implements Qp {
+    @Override
+    public int number() {
+      return qp.number();
+    }
+
+    @Override
+    public boolean failed() {
+      return qp.state() == SoftState.ERROR;
+    }
+
+    @Override
+    public void connect(QueuePairAddress peer, int packetSequence) {
+      qp.connect(
+          new SoftRemote(peer.guid(), peer.number(), peer.packetSequence(), packetSequence));
+    }
+
+    @Override
+    public void reset() {
+      qp.reset();
+    }
+
+    @Override
+    public void close() {
+      qp.close();
+    }
+  }
+}
