@@ -274,18 +274,18 @@ typedef struct gv_proxy_cq gv_proxy_cq;
 
 typedef struct gv_verbs_info {
   char firmware[64];
-  uint64_t guid; /* of the node, host order */
+  uint64_t guid;     /* of the node, host order */
   uint64_t gid_high; /* of the port's GID that was asked for, host order; 0 without one */
   uint64_t gid_low;
   uint64_t max_message_bytes;
   uint32_t port_active; /* 0 or 1 */
   uint32_t ethernet;    /* 1: RoCE, 0: InfiniBand */
   uint32_t lid;
-  uint32_t mtu;     /* active, bytes */
-  uint32_t atomics; /* 0 or 1 */
+  uint32_t mtu;               /* active, bytes */
+  uint32_t atomics;           /* 0 or 1 */
   uint32_t max_work_requests; /* of a queue */
   uint32_t max_segments;      /* of a request */
-  uint32_t max_reads; /* outstanding RDMA reads and atomics of a queue pair, as initiator and as target */
+  uint32_t max_reads;         /* outstanding RDMA reads and atomics of a queue pair, as initiator and as target */
 } gv_verbs_info;
 
 typedef struct gv_verbs_region {
@@ -302,8 +302,8 @@ GV_API int32_t gv_verbs_open(const char* name, uint32_t port, int32_t gid_index,
 /* Everything made from it must be gone; -EBUSY else, and nothing is freed. */
 GV_API int32_t gv_verbs_close(gv_verbs* verbs, gv_error* error);
 /* access: bits of enum ibv_access_flags. */
-GV_API int32_t gv_verbs_register(gv_verbs* verbs, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region* out,
-                                 gv_error* error);
+GV_API int32_t gv_verbs_register(gv_verbs* verbs, uint64_t address, uint64_t length, uint32_t access,
+                                 gv_verbs_region* out, gv_error* error);
 GV_API int32_t gv_verbs_deregister(gv_verbs* verbs, uint64_t handle, gv_error* error);
 
 /* Producer of a CQ that gv_cq_create made. */
@@ -328,7 +328,7 @@ typedef struct gv_proxy_remote {
   uint32_t packet_sequence;
   uint32_t local_packet_sequence;
   uint32_t lid;
-  uint32_t mtu;          /* bytes, that both ends take */
+  uint32_t mtu;           /* bytes, that both ends take */
   uint32_t service_level; /* 0..15 */
   uint32_t traffic_class; /* 0..255 */
   uint32_t timeout;       /* 4.096 us * 2^timeout until a packet is sent again; 0 waits forever */

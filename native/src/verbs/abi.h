@@ -269,13 +269,13 @@ struct AsyncEvent { // ibv_async_event
   int event_type;
 };
 
-constexpr int kTransportIwarp = 1;      // IBV_TRANSPORT_IWARP
-constexpr int kQptRc = 2;               // IBV_QPT_RC
-constexpr int kPortActive = 4;          // IBV_PORT_ACTIVE
-constexpr uint8_t kLinkEthernet = 2;    // IBV_LINK_LAYER_ETHERNET
-constexpr int kMtu256 = 1;              // IBV_MTU_256; each next one doubles
+constexpr int kTransportIwarp = 1;   // IBV_TRANSPORT_IWARP
+constexpr int kQptRc = 2;            // IBV_QPT_RC
+constexpr int kPortActive = 4;       // IBV_PORT_ACTIVE
+constexpr uint8_t kLinkEthernet = 2; // IBV_LINK_LAYER_ETHERNET
+constexpr int kMtu256 = 1;           // IBV_MTU_256; each next one doubles
 constexpr int kMtu4096 = 5;
-constexpr int kAtomicNone = 0;          // IBV_ATOMIC_NONE
+constexpr int kAtomicNone = 0;                // IBV_ATOMIC_NONE
 constexpr unsigned kAccessRemote = 2 | 4 | 8; // IBV_ACCESS_REMOTE_WRITE, _READ, _ATOMIC
 
 enum QpState { kReset, kInit, kRtr, kRts, kSqd, kSqe, kErr };
@@ -321,7 +321,14 @@ enum WcStatus {
 constexpr int kWcRecvWithImm = 129; // IBV_WC_RECV_RDMA_WITH_IMM
 constexpr unsigned kWcWithImm = 2;  // IBV_WC_WITH_IMM
 
-enum Event { kEventCqErr = 0, kEventQpFatal = 1, kEventQpReqErr = 2, kEventQpAccessErr = 3, kEventDeviceFatal = 8, kEventPortErr = 10 };
+enum Event {
+  kEventCqErr = 0,
+  kEventQpFatal = 1,
+  kEventQpReqErr = 2,
+  kEventQpAccessErr = 3,
+  kEventDeviceFatal = 8,
+  kEventPortErr = 10
+};
 
 } // namespace gpuverbs::verbs
 

@@ -12,21 +12,35 @@ namespace gpuverbs::verbs {
 // The inverse of rdma-core's providers/mlx5/cq.c, handle_error_cqe.
 uint32_t syndrome_of(int status) {
   switch (status) {
-    case kWcLocLen: return 0x01;
-    case kWcLocQpOp: return 0x02;
-    case kWcLocProt: return 0x04;
-    case kWcFlush: return 0x05;
-    case kWcMwBind: return 0x06;
-    case kWcBadResp: return 0x10;
-    case kWcLocAccess: return 0x11;
+    case kWcLocLen:
+      return 0x01;
+    case kWcLocQpOp:
+      return 0x02;
+    case kWcLocProt:
+      return 0x04;
+    case kWcFlush:
+      return 0x05;
+    case kWcMwBind:
+      return 0x06;
+    case kWcBadResp:
+      return 0x10;
+    case kWcLocAccess:
+      return 0x11;
     case kWcRemInvReq:
-    case kWcRemInvRd: return 0x12;
-    case kWcRemAccess: return 0x13;
-    case kWcRemOp: return 0x14;
-    case kWcRetry: return 0x15;
-    case kWcRnr: return 0x16;
-    case kWcRemAbort: return 0x22;
-    default: return 0x02; // general and fatal errors: the queue pair is of no use any more
+    case kWcRemInvRd:
+      return 0x12;
+    case kWcRemAccess:
+      return 0x13;
+    case kWcRemOp:
+      return 0x14;
+    case kWcRetry:
+      return 0x15;
+    case kWcRnr:
+      return 0x16;
+    case kWcRemAbort:
+      return 0x22;
+    default:
+      return 0x02; // general and fatal errors: the queue pair is of no use any more
   }
 }
 
@@ -49,7 +63,8 @@ bool put_cqe(gv_proxy_cq* cq, uint32_t opcode, bool solicited, uint32_t sop_qpn,
   if (cq->produced - __atomic_load_n(&cq->consumed, __ATOMIC_ACQUIRE) >= cq->depth) return false;
   const uint8_t owner = (cq->produced & cq->depth) != 0 ? 1 : 0;
   write_cqe(cq->ring + (cq->produced & (cq->depth - 1)) * GV_CQE_SIZE,
-            static_cast<uint8_t>(opcode << 4 | (solicited ? 2 : 0) | owner), sop_qpn, counter, bytes, imm_be, syndrome, vendor);
+            static_cast<uint8_t>(opcode << 4 | (solicited ? 2 : 0) | owner), sop_qpn, counter, bytes, imm_be, syndrome,
+            vendor);
   cq->produced++;
   return true;
 }

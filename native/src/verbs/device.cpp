@@ -32,17 +32,20 @@ Context* open_named(const Library* lib, const char* name, gv_error* error, int32
   }
   Context* context = nullptr;
   *code = fail(error, -ENODEV, 0,
-               "libibverbs does not know device %.60s: install ibverbs-providers, and look for /dev/infiniband/uverbs*", name);
+               "libibverbs does not know device %.60s: install ibverbs-providers, and look for /dev/infiniband/uverbs*",
+               name);
   for (int i = 0; i < count; i++) {
     if (strcmp(list[i]->name, name) != 0) continue;
     if (list[i]->transport_type == kTransportIwarp) {
-      *code = fail(error, -EOPNOTSUPP, 0, "%.60s is iWARP, which connects by rdma_cm only: use a RoCE or InfiniBand NIC", name);
+      *code = fail(error, -EOPNOTSUPP, 0,
+                   "%.60s is iWARP, which connects by rdma_cm only: use a RoCE or InfiniBand NIC", name);
       break;
     }
     errno = 0;
     context = lib->OpenDevice(list[i]);
     if (context == nullptr)
-      *code = fail(error, -failure(-1), errno, "%.60s can't be opened: check the permissions of /dev/infiniband/uverbs*", name);
+      *code = fail(error, -failure(-1), errno,
+                   "%.60s can't be opened: check the permissions of /dev/infiniband/uverbs*", name);
     break;
   }
   lib->FreeDeviceList(list);
@@ -78,7 +81,8 @@ int32_t look(gv_verbs* v, const char* name, gv_verbs_info* info, gv_error* error
   if (int r = lib->QueryPort(v->context, static_cast<uint8_t>(v->port), &port))
     return fail(error, -failure(r), failure(r), "%.60s has no port %u", name, v->port);
   v->ethernet = port.link_layer == kLinkEthernet;
-  const int reads = v->attr.max_qp_init_rd_atom < v->attr.max_qp_rd_atom ? v->attr.max_qp_init_rd_atom : v->attr.max_qp_rd_atom;
+  const int reads =
+      v->attr.max_qp_init_rd_atom < v->attr.max_qp_rd_atom ? v->attr.max_qp_init_rd_atom : v->attr.max_qp_rd_atom;
   v->reads = reads < 1 ? 1 : static_cast<uint32_t>(reads) > kMaxReads ? kMaxReads : static_cast<uint32_t>(reads);
   memset(info, 0, sizeof *info);
   memcpy(info->firmware, v->attr.fw_ver, sizeof info->firmware - 1);
@@ -99,7 +103,8 @@ int32_t look(gv_verbs* v, const char* name, gv_verbs_info* info, gv_error* error
       return fail(error, -EINVAL, failure(r), "%.60s port %u has no GID %d", name, v->port, v->gid_index);
     info->gid_high = big_endian(gid.raw);
     info->gid_low = big_endian(gid.raw + 8);
-    if (info->gid_low == 0) return fail(error, -EINVAL, 0, "GID %d of %.60s port %u is empty", v->gid_index, name, v->port);
+    if (info->gid_low == 0)
+      return fail(error, -EINVAL, 0, "GID %d of %.60s port %u is empty", v->gid_index, name, v->port);
   }
   return 0;
 }
@@ -108,8 +113,8 @@ int32_t look(gv_verbs* v, const char* name, gv_verbs_info* info, gv_error* error
 
 extern "C" int32_t gv_verbs_available(gv_error* error) { return library(error) == nullptr ? -ENODEV : 0; }
 
-extern "C" int32_t gv_verbs_open(const char* name, uint32_t port, int32_t gid_index, gv_verbs** out, gv_verbs_info* info,
-                                 gv_error* error) {
+extern "C" int32_t gv_verbs_open(const char* name, uint32_t port, int32_t gid_index, gv_verbs** out,
+                                 gv_verbs_info* info, gv_error* error) {
   const Library* lib = library(error);
   if (lib == nullptr) return -ENODEV;
   gv_verbs* v = new (std::nothrow) gv_verbs();
@@ -153,7 +158,8 @@ extern "C" int32_t gv_verbs_close(gv_verbs* v, gv_error* error) {
   {
     Control hold(v);
     if (!v->served.empty() || v->regions.load() != 0)
-      return fail(error, -EBUSY, 0, "%zu queue pairs and %d memory regions are still open", v->served.size(), v->regions.load());
+      return fail(error, -EBUSY, 0, "%zu queue pairs and %d memory regions are still open", v->served.size(),
+                  v->regions.load());
   }
   v->stop.store(true);
   v->thread.join();
@@ -164,16 +170,16 @@ extern "C" int32_t gv_verbs_close(gv_verbs* v, gv_error* error) {
   return 0;
 }
 
-extern "C" int32_t gv_verbs_register(gv_verbs* v, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region* out,
-                                     gv_error* error) {
+extern "C" int32_t gv_verbs_register(gv_verbs* v, uint64_t address, uint64_t length, uint32_t access,
+                                     gv_verbs_region* out, gv_error* error) {
   errno = 0;
   Mr* mr = v->lib->RegMr(v->pd, reinterpret_cast<void*>(address), length, static_cast<int>(access));
   if (mr == nullptr) {
     const int why = failure(-1);
-    const char* fix = why == ENOMEM || why == EPERM ? "raise the limit of locked memory: ulimit -l unlimited"
-                      : why == EFAULT || why == EINVAL
-                          ? "the device can't reach this memory: of a GPU it needs nvidia-peermem; read-only memory can't be written to"
-                          : "see dmesg";
+    const char* fix = why == ENOMEM || why == EPERM    ? "raise the limit of locked memory: ulimit -l unlimited"
+                      : why == EFAULT || why == EINVAL ? "the device can't reach this memory: of a GPU it needs "
+                                                         "nvidia-peermem; read-only memory can't be written to"
+                                                       : "see dmesg";
     return fail(error, -why, why, "%llu bytes can't be registered: %s", static_cast<unsigned long long>(length), fix);
   }
   v->regions.fetch_add(1);
@@ -183,7 +189,8 @@ extern "C" int32_t gv_verbs_register(gv_verbs* v, uint64_t address, uint64_t len
 
 extern "C" int32_t gv_verbs_deregister(gv_verbs* v, uint64_t handle, gv_error* error) {
   errno = 0;
-  if (int r = v->lib->DeregMr(reinterpret_cast<Mr*>(handle))) return fail(error, -failure(r), failure(r), "memory can't be deregistered");
+  if (int r = v->lib->DeregMr(reinterpret_cast<Mr*>(handle)))
+    return fail(error, -failure(r), failure(r), "memory can't be deregistered");
   v->regions.fetch_sub(1);
   return 0;
 }

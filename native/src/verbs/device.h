@@ -20,7 +20,7 @@ struct gv_verbs {
   bool ethernet = false;
   uint32_t reads = 1;
 
-  std::mutex mutex; // what the drain thread touches: the queue pairs and their CQs
+  std::mutex mutex;            // what the drain thread touches: the queue pairs and their CQs
   std::atomic<int> waiting{0}; // control calls that want the mutex
   std::vector<gv_proxy*> served;
   std::atomic<int> regions{0};
@@ -49,7 +49,8 @@ class Control {
 // The drain thread's loop, until `stop`.
 void drain(gv_verbs* v);
 
-constexpr uint32_t kMaxReads = 16; // outstanding reads that are asked for: both ends take the same, where devices have them
+constexpr uint32_t kMaxReads =
+    16; // outstanding reads that are asked for: both ends take the same, where devices have them
 
 inline uint32_t mtu_bytes(int code) { return code >= kMtu256 && code <= kMtu4096 ? 128u << code : 0; }
 

@@ -15,7 +15,7 @@ namespace gpuverbs::verbs {
 
 namespace {
 
-constexpr int kBatch = 32;        // work requests of one post, and completions of one poll
+constexpr int kBatch = 32;          // work requests of one post, and completions of one poll
 constexpr uint32_t kPassWqes = 256; // a pass ends after so many, so that other queue pairs get their turn
 constexpr uint32_t kLocalQpOperation = 0x02;
 constexpr uint32_t kFlushed = 0x05;
@@ -31,8 +31,8 @@ void error_cqe(gv_proxy* p, const Entry& e, uint32_t syndrome, uint32_t vendor) 
             static_cast<uint8_t>(syndrome), static_cast<uint8_t>(vendor));
   } else if (!p->latched) {
     p->pending = false; // the error stands for the successes before it as well
-    write_cqe(reinterpret_cast<uint8_t*>(p->queue->cqe), kCqeRequestError << 4, sop_qpn(p, e), static_cast<uint16_t>(e.index),
-              0, 0, static_cast<uint8_t>(syndrome), static_cast<uint8_t>(vendor));
+    write_cqe(reinterpret_cast<uint8_t*>(p->queue->cqe), kCqeRequestError << 4, sop_qpn(p, e),
+              static_cast<uint16_t>(e.index), 0, 0, static_cast<uint8_t>(syndrome), static_cast<uint8_t>(vendor));
   }
   p->latched = true;
 }
@@ -48,7 +48,8 @@ void retire(gv_proxy* p, uint32_t syndrome, uint32_t vendor) {
     if (p->send_cq == nullptr) {
       p->last = e;
       p->pending = true;
-    } else if (!put_cqe(p->send_cq, kCqeRequest, false, sop_qpn(p, e), static_cast<uint16_t>(e.index), e.bytes, 0, 0, 0)) {
+    } else if (!put_cqe(p->send_cq, kCqeRequest, false, sop_qpn(p, e), static_cast<uint16_t>(e.index), e.bytes, 0, 0,
+                        0)) {
       break_down(p);
     }
   }
@@ -113,7 +114,8 @@ bool gather(gv_proxy* p, uint64_t index, uint32_t from, uint32_t ds, SendWr* wr,
   const uint64_t end = ring + static_cast<uint64_t>(p->queue->depth) * GV_WQEBB;
   bool all_inline = true;
   auto add = [&](uint64_t address, uint32_t length, uint32_t lkey) {
-    if (wr->num_sge == static_cast<int>(p->cap.max_send_sge) || wr->num_sge == static_cast<int>(kMaxSegments)) return false;
+    if (wr->num_sge == static_cast<int>(p->cap.max_send_sge) || wr->num_sge == static_cast<int>(kMaxSegments))
+      return false;
     sges[wr->num_sge++] = Sge{address, length, lkey};
     *bytes += length;
     return true;
@@ -150,15 +152,31 @@ Kind translate(gv_proxy* p, Entry* e, uint32_t ds, SendWr* wr, Sge* sges) {
   const uint8_t* remote = unit_at(p, e->index, 1);
   switch (e->opcode) {
     case kNop:
-    case kDump: return Kind::kLocal;
-    case kSend: wr->opcode = kWrSend; break;
-    case gpuverbs::kSendImm: wr->opcode = verbs::kWrSendImm; break;
-    case kRdmaWrite: wr->opcode = kWrWrite; break;
-    case kRdmaWriteImm: wr->opcode = kWrWriteImm; break;
-    case kRdmaRead: wr->opcode = kWrRead; break;
-    case kAtomicCs: wr->opcode = kWrCompareSwap; break;
-    case kAtomicFa: wr->opcode = kWrFetchAdd; break;
-    default: return Kind::kWrong; // masked atomics among them, which verbs has not
+    case kDump:
+      return Kind::kLocal;
+    case kSend:
+      wr->opcode = kWrSend;
+      break;
+    case gpuverbs::kSendImm:
+      wr->opcode = verbs::kWrSendImm;
+      break;
+    case kRdmaWrite:
+      wr->opcode = kWrWrite;
+      break;
+    case kRdmaWriteImm:
+      wr->opcode = kWrWriteImm;
+      break;
+    case kRdmaRead:
+      wr->opcode = kWrRead;
+      break;
+    case kAtomicCs:
+      wr->opcode = kWrCompareSwap;
+      break;
+    case kAtomicFa:
+      wr->opcode = kWrFetchAdd;
+      break;
+    default:
+      return Kind::kWrong; // masked atomics among them, which verbs has not
   }
   if (e->opcode == kAtomicCs || e->opcode == kAtomicFa) {
     if (ds < 3) return Kind::kWrong;
@@ -277,8 +295,9 @@ void take_events(gv_verbs* v) {
   AsyncEvent event{};
   while (poll(&ready, 1, 0) > 0 && v->lib->GetAsyncEvent(v->context, &event) == 0) {
     for (gv_proxy* p : v->served) {
-      const bool ours = event.event_type <= kEventQpAccessErr &&
-                        (event.element.pointer == p->qp || event.element.pointer == p->sends || event.element.pointer == p->receives);
+      const bool ours =
+          event.event_type <= kEventQpAccessErr &&
+          (event.element.pointer == p->qp || event.element.pointer == p->sends || event.element.pointer == p->receives);
       if (ours || event.event_type == kEventDeviceFatal) break_down(p);
     }
     v->lib->AckAsyncEvent(&event);

@@ -22,12 +22,12 @@ struct Opened {
       snprintf(text, sizeof text, "libibverbs.so.1 can't be opened: install libibverbs1 and ibverbs-providers");
       return;
     }
-#define GV_LOAD(name, symbol, result, parameters)                                                                      \
-  if (void* found = dlsym(handle, #symbol)) {                                                                          \
-    memcpy(&table.name, &found, sizeof found);                                                                         \
-  } else if (code == 0) {                                                                                              \
-    code = -ENOSYS;                                                                                                    \
-    snprintf(text, sizeof text, "libibverbs.so.1 has no " #symbol ": install a newer rdma-core");                      \
+#define GV_LOAD(name, symbol, result, parameters)                                                 \
+  if (void* found = dlsym(handle, #symbol)) {                                                     \
+    memcpy(&table.name, &found, sizeof found);                                                    \
+  } else if (code == 0) {                                                                         \
+    code = -ENOSYS;                                                                               \
+    snprintf(text, sizeof text, "libibverbs.so.1 has no " #symbol ": install a newer rdma-core"); \
   }
     GV_VERBS_FUNCTIONS(GV_LOAD)
 #undef GV_LOAD

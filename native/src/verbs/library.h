@@ -9,24 +9,24 @@
 namespace gpuverbs::verbs {
 
 // Every entry: name in the table, exported symbol, result, parameters.
-#define GV_VERBS_FUNCTIONS(X)                                                                                          \
-  X(GetDeviceList, ibv_get_device_list, Device**, (int*))                                                              \
-  X(FreeDeviceList, ibv_free_device_list, void, (Device**))                                                            \
-  X(OpenDevice, ibv_open_device, Context*, (Device*))                                                                  \
-  X(CloseDevice, ibv_close_device, int, (Context*))                                                                    \
-  X(QueryDevice, ibv_query_device, int, (Context*, DeviceAttr*))                                                       \
-  X(QueryPort, ibv_query_port, int, (Context*, uint8_t, PortAttr*))                                                    \
-  X(QueryGid, ibv_query_gid, int, (Context*, uint8_t, int, Gid*))                                                      \
-  X(AllocPd, ibv_alloc_pd, Pd*, (Context*))                                                                            \
-  X(DeallocPd, ibv_dealloc_pd, int, (Pd*))                                                                             \
-  X(RegMr, ibv_reg_mr, Mr*, (Pd*, void*, size_t, int))                                                                 \
-  X(DeregMr, ibv_dereg_mr, int, (Mr*))                                                                                 \
-  X(CreateCq, ibv_create_cq, Cq*, (Context*, int, void*, void*, int))                                                  \
-  X(DestroyCq, ibv_destroy_cq, int, (Cq*))                                                                             \
-  X(CreateQp, ibv_create_qp, Qp*, (Pd*, QpInitAttr*))                                                                  \
-  X(ModifyQp, ibv_modify_qp, int, (Qp*, QpAttr*, int))                                                                 \
-  X(DestroyQp, ibv_destroy_qp, int, (Qp*))                                                                             \
-  X(GetAsyncEvent, ibv_get_async_event, int, (Context*, AsyncEvent*))                                                  \
+#define GV_VERBS_FUNCTIONS(X)                                         \
+  X(GetDeviceList, ibv_get_device_list, Device**, (int*))             \
+  X(FreeDeviceList, ibv_free_device_list, void, (Device**))           \
+  X(OpenDevice, ibv_open_device, Context*, (Device*))                 \
+  X(CloseDevice, ibv_close_device, int, (Context*))                   \
+  X(QueryDevice, ibv_query_device, int, (Context*, DeviceAttr*))      \
+  X(QueryPort, ibv_query_port, int, (Context*, uint8_t, PortAttr*))   \
+  X(QueryGid, ibv_query_gid, int, (Context*, uint8_t, int, Gid*))     \
+  X(AllocPd, ibv_alloc_pd, Pd*, (Context*))                           \
+  X(DeallocPd, ibv_dealloc_pd, int, (Pd*))                            \
+  X(RegMr, ibv_reg_mr, Mr*, (Pd*, void*, size_t, int))                \
+  X(DeregMr, ibv_dereg_mr, int, (Mr*))                                \
+  X(CreateCq, ibv_create_cq, Cq*, (Context*, int, void*, void*, int)) \
+  X(DestroyCq, ibv_destroy_cq, int, (Cq*))                            \
+  X(CreateQp, ibv_create_qp, Qp*, (Pd*, QpInitAttr*))                 \
+  X(ModifyQp, ibv_modify_qp, int, (Qp*, QpAttr*, int))                \
+  X(DestroyQp, ibv_destroy_qp, int, (Qp*))                            \
+  X(GetAsyncEvent, ibv_get_async_event, int, (Context*, AsyncEvent*)) \
   X(AckAsyncEvent, ibv_ack_async_event, void, (AsyncEvent*))
 
 struct Library {

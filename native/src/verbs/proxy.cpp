@@ -38,8 +38,8 @@ int32_t to_init(gv_proxy* p, gv_error* error) {
   if (p->v->attr.atomic_cap == kAtomicNone) attr.qp_access_flags &= ~8u;
   errno = 0;
   if (int r = p->v->lib->ModifyQp(p->qp, &attr, kMaskState | kMaskPkey | kMaskPort | kMaskAccess))
-    return fail(error, -failure(r), failure(r), "the queue pair can't go to INIT: check port %u and P_Key index %u", p->v->port,
-                p->pkey_index);
+    return fail(error, -failure(r), failure(r), "the queue pair can't go to INIT: check port %u and P_Key index %u",
+                p->v->port, p->pkey_index);
   return 0;
 }
 
@@ -55,7 +55,8 @@ int32_t make(gv_proxy* p, gv_error* error) {
   if (p->sends != nullptr && receive_depth != 0)
     p->receives = lib->CreateCq(v->context, static_cast<int>(std::min(receive_depth, cqes)), nullptr, nullptr, 0);
   if (p->sends == nullptr || (receive_depth != 0 && p->receives == nullptr))
-    return fail(error, -failure(-1), errno, "no completion queue of %u can be made: close queue pairs or raise ulimit -l", depth);
+    return fail(error, -failure(-1), errno,
+                "no completion queue of %u can be made: close queue pairs or raise ulimit -l", depth);
   QpInitAttr init{};
   init.send_cq = p->sends;
   init.recv_cq = p->receives != nullptr ? p->receives : p->sends;
@@ -73,15 +74,19 @@ int32_t make(gv_proxy* p, gv_error* error) {
     init.cap.max_inline_data = asked.max_inline_data > 32 ? asked.max_inline_data / 2 : 0;
   }
   if (p->qp == nullptr)
-    return fail(error, -failure(-1), errno, "no RC queue pair of depth %u, receive depth %u can be made: use smaller ones, close"
-                " queue pairs or raise ulimit -l", depth, receive_depth);
+    return fail(error, -failure(-1), errno,
+                "no RC queue pair of depth %u, receive depth %u can be made: use smaller ones, close"
+                " queue pairs or raise ulimit -l",
+                depth, receive_depth);
   p->cap = init.cap;
   p->cap.max_send_wr = std::min(p->cap.max_send_wr, std::min(depth, cqes)); // no completion finds its CQ full
   p->cap.max_recv_wr = std::min(p->cap.max_recv_wr, std::min(receive_depth, cqes));
   errno = 0;
-  p->ring_mr = lib->RegMr(v->pd, reinterpret_cast<void*>(p->queue->ring), static_cast<size_t>(p->queue->depth) * GV_WQEBB, 0);
+  p->ring_mr =
+      lib->RegMr(v->pd, reinterpret_cast<void*>(p->queue->ring), static_cast<size_t>(p->queue->depth) * GV_WQEBB, 0);
   if (p->ring_mr == nullptr)
-    return fail(error, -failure(-1), errno, "the ring can't be registered: raise the limit of locked memory, ulimit -l unlimited");
+    return fail(error, -failure(-1), errno,
+                "the ring can't be registered: raise the limit of locked memory, ulimit -l unlimited");
   return to_init(p, error);
 }
 
@@ -160,9 +165,12 @@ extern "C" int32_t gv_proxy_connect(gv_proxy* p, const gv_proxy_remote* r, gv_er
   attr.min_rnr_timer = static_cast<uint8_t>(r->rnr_timer);
   address(v, r, &attr.ah_attr);
   errno = 0;
-  if (int e = v->lib->ModifyQp(p->qp, &attr, kMaskState | kMaskAv | kMaskMtu | kMaskDestQpn | kMaskRqPsn | kMaskDestRdAtomic | kMaskMinRnr))
-    return fail(error, -failure(e), failure(e), "the queue pair can't go to RTR: the peer's GID can't be reached from GID index %d,"
-                " or an MTU of %u is too large for the port", v->gid_index, r->mtu);
+  if (int e = v->lib->ModifyQp(
+          p->qp, &attr, kMaskState | kMaskAv | kMaskMtu | kMaskDestQpn | kMaskRqPsn | kMaskDestRdAtomic | kMaskMinRnr))
+    return fail(error, -failure(e), failure(e),
+                "the queue pair can't go to RTR: the peer's GID can't be reached from GID index %d,"
+                " or an MTU of %u is too large for the port",
+                v->gid_index, r->mtu);
   attr = QpAttr{};
   attr.qp_state = kRts;
   attr.sq_psn = r->local_packet_sequence;
@@ -171,7 +179,8 @@ extern "C" int32_t gv_proxy_connect(gv_proxy* p, const gv_proxy_remote* r, gv_er
   attr.rnr_retry = static_cast<uint8_t>(r->rnr_retries);
   attr.max_rd_atomic = static_cast<uint8_t>(v->reads);
   errno = 0;
-  if (int e = v->lib->ModifyQp(p->qp, &attr, kMaskState | kMaskSqPsn | kMaskTimeout | kMaskRetry | kMaskRnr | kMaskRdAtomic))
+  if (int e = v->lib->ModifyQp(p->qp, &attr,
+                               kMaskState | kMaskSqPsn | kMaskTimeout | kMaskRetry | kMaskRnr | kMaskRdAtomic))
     return fail(error, -failure(e), failure(e), "the queue pair can't go to RTS");
   p->state = GV_STATE_RTS;
   return 0;
@@ -183,7 +192,8 @@ extern "C" int32_t gv_proxy_reset(gv_proxy* p, gv_error* error) {
   QpAttr attr{};
   attr.qp_state = kReset;
   errno = 0;
-  if (int e = p->v->lib->ModifyQp(p->qp, &attr, kMaskState)) return fail(error, -failure(e), failure(e), "the queue pair can't be reset");
+  if (int e = p->v->lib->ModifyQp(p->qp, &attr, kMaskState))
+    return fail(error, -failure(e), failure(e), "the queue pair can't be reset");
   forget(p);
   // The owner clears the ring and its records after this call, so nothing may be taken from them before it connects or posts.
   memset(reinterpret_cast<void*>(p->queue->dbr), 0, 8);

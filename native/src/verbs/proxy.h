@@ -17,7 +17,7 @@ struct gv_proxy_cq {
 
 namespace gpuverbs::verbs {
 
-constexpr uint32_t kMaxSegments = 8; // of a request; the encoder makes up to GV_MAX_SEGMENTS
+constexpr uint32_t kMaxSegments = 8;   // of a request; the encoder makes up to GV_MAX_SEGMENTS
 constexpr uint32_t kInlineAsked = 256; // bytes of inline data that a device is asked for; it may give less
 
 // A WQE that was taken from the ring and is not finished.
@@ -53,7 +53,7 @@ struct gv_proxy {
   bool stopped = false;  // a WQE was found wrong: nothing behind it is taken until its turn comes
   std::unique_ptr<gpuverbs::verbs::Entry[]> entries; // a ring of queue->depth
   uint64_t head = 0, tail = 0;
-  uint32_t posted = 0; // entries in verbs' hands
+  uint32_t posted = 0;  // entries in verbs' hands
   bool latched = false; // the collapsed CQE holds the first error, which nothing may overwrite
   bool pending = false; // a success that the collapsed CQE doesn't show yet
   gpuverbs::verbs::Entry last{};
@@ -89,7 +89,9 @@ inline uint64_t load_be64(const uint8_t* p) {
 }
 
 // wr_id: generation in the upper 16 bits, position in the lower 48.
-inline uint64_t work_id(const gv_proxy* p, uint64_t position) { return (p->generation << 48) | (position & 0xffffffffffffull); }
+inline uint64_t work_id(const gv_proxy* p, uint64_t position) {
+  return (p->generation << 48) | (position & 0xffffffffffffull);
+}
 inline bool stale(const gv_proxy* p, uint64_t id) { return (id >> 48) != (p->generation & 0xffff); }
 
 } // namespace gpuverbs::verbs

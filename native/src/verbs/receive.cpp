@@ -16,11 +16,13 @@ constexpr uint32_t kRespWriteImm = 1, kRespSend = 2, kRespSendImm = 3, kRespErro
 
 bool post(gv_proxy* p) {
   const uint32_t depth = p->queue->receive_depth;
-  const uint32_t record = __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(p->queue->dbr), __ATOMIC_ACQUIRE));
+  const uint32_t record =
+      __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(p->queue->dbr), __ATOMIC_ACQUIRE));
   uint32_t ahead = static_cast<uint16_t>(record - static_cast<uint32_t>(p->receive_next));
   bool moved = false;
   while (ahead > 0 && ahead <= depth && p->receive_next - p->receive_done < p->cap.max_recv_wr) {
-    const uint8_t* at = reinterpret_cast<uint8_t*>(p->queue->receive_ring + (p->receive_next & (depth - 1)) * GV_RQ_STRIDE);
+    const uint8_t* at =
+        reinterpret_cast<uint8_t*>(p->queue->receive_ring + (p->receive_next & (depth - 1)) * GV_RQ_STRIDE);
     Sge sges[kReceiveUnits];
     RecvWr wr{};
     wr.wr_id = work_id(p, p->receive_next);

@@ -3,7 +3,7 @@ package org.gpuverbs.internal.cli;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * rows there are.
  */
 final class Demo {
-  /** The byte that a window is wiped with before it is written to. */
-  private static final byte WIPED = (byte) 0xA5;
-
   private static final int MIN_ADDS = 1024;
 
   /** The JIT compiler's time: without it the first rows would look slow, whatever their policy. */
@@ -95,9 +92,22 @@ final class Demo {
    * @return the file's SHA-256
    * @throws IOException if the file can't be read or has changed
    */
-  byte[] run() throws IOException, InterruptedException {
+  byte[] run() throws IOException, InterruptedException, UsageException {
     long window = Math.clamp(bytes, 1, options.window());
-    try (Nic nic = Nic.open()) {
+    try (Nic nic = options.meeting().open();
+        FarEnd far = farEnd(nic, window)) {
+      return run(nic, far, window);
+    }
+  }
+
+  private FarEnd farEnd(Nic nic, long window) throws IOException, UsageException {
+    InetSocketAddress address = options.meeting().connect();
+    return address == null
+        ? new LocalFarEnd(nic, window, tamper)
+        : options.meeting().farEnd(address, window);
+  }
+
+  private byte[] run(Nic nic, FarEnd far, long window) throws IOException, InterruptedException {
       Windows windows = new Windows(nic, window);
       report.start(
           new Setting(
@@ -109,14 +119,14 @@ final class Demo {
               copies,
               bytes * rows.size()));
       if (!options.cold()) {
-        warmUp(nic, windows, Math.min(Math.min(window, bytes), WARM_UP_BYTES));
+        warmUp(nic, far, windows, Math.min(Math.min(window, bytes), WARM_UP_BYTES));
       }
       MessageDigest all = Digests.sha256();
-      Plan full = plan(windows, Math.min(window, bytes));
+      Plan full = plan(windows, far, Math.min(window, bytes));
       long at = 0;
       for (; bytes - at > window; at += window) {
         Digests.update(all, read(windows, at, window));
-        moveByAll(nic, windows, full, at, window, null);
+        moveByAll(nic, far, windows, full, at, window, null);
         collect();
       }
       long rest = bytes - at;
@@ -124,27 +134,26 @@ final class Demo {
       Digests.update(all, last);
       byte[] moved = all.digest();
       byte[] once = copies == 1 ? moved : Digests.of(last.asSlice(0, file.size()));
-      moveByAll(nic, windows, rest == window ? full : plan(windows, rest), at, rest, moved);
+      moveByAll(nic, far, windows, rest == window ? full : plan(windows, far, rest), at, rest, moved);
       file.checkUnchanged();
       return once;
-    }
   }
 
-  private void warmUp(Nic nic, Windows windows, long length)
+  private void warmUp(Nic nic, FarEnd far, Windows windows, long length)
       throws IOException, InterruptedException {
-    Plan plan = plan(windows, length);
+    Plan plan = plan(windows, far, length);
     long end = System.nanoTime() + WARM_UP_NANOS;
     for (int i = 0; System.nanoTime() < end; i++) {
       DemoRow row = rows.get(i % rows.size());
       DemoRow discarded = new DemoRow(row.policy(), row.lanes());
-      try (Rig rig = rig(nic, row)) {
-        move(rig, windows, plan, discarded, 0, length);
+      try (Rig rig = rig(nic, far, row)) {
+        move(rig, far, windows, plan, discarded, 0, length);
       }
     }
   }
 
-  private Rig rig(Nic nic, DemoRow row) {
-    return new Rig(nic, row.policy().policy(), row.lanes(), options.queuePairs());
+  private Rig rig(Nic nic, FarEnd far, DemoRow row) {
+    return new Rig(nic, far, row.policy().policy(), row.lanes(), options.queuePairs());
   }
 
   private static Path pathOf(Nic nic) {
@@ -153,9 +162,9 @@ final class Demo {
     }
   }
 
-  private Plan plan(Windows windows, long length) {
+  private Plan plan(Windows windows, FarEnd far, long length) {
     int adds = (int) Math.clamp(length / chunk, MIN_ADDS, Windows.MAX_ADDS);
-    return Plan.of(windows, length, chunk, options.queuePairs(), adds);
+    return Plan.of(windows, far, length, chunk, options.queuePairs(), adds);
   }
 
   /** Fills the near window; returns the part in use. */
@@ -170,11 +179,17 @@ final class Demo {
    * else null.
    */
   private void moveByAll(
-      Nic nic, Windows windows, Plan plan, long at, long length, byte @Nullable [] expected)
+      Nic nic,
+      FarEnd far,
+      Windows windows,
+      Plan plan,
+      long at,
+      long length,
+      byte @Nullable [] expected)
       throws IOException, InterruptedException {
     for (DemoRow row : rows) {
-      try (Rig rig = rig(nic, row)) {
-        move(rig, windows, plan, row, at, length);
+      try (Rig rig = rig(nic, far, row)) {
+        move(rig, far, windows, plan, row, at, length);
         row.spent(rig);
       }
       report.moved(length, row);
@@ -185,27 +200,25 @@ final class Demo {
     }
   }
 
-  private void move(Rig rig, Windows windows, Plan plan, DemoRow row, long at, long length)
+  private void move(
+      Rig rig, FarEnd far, Windows windows, Plan plan, DemoRow row, long at, long length)
       throws IOException, InterruptedException {
     // Read anew, since the near window was read back to: a row that failed must not make the next
     // one fail.
     MemorySegment here = read(windows, at, length);
-    MemorySegment there = windows.target().segment().asSlice(0, length);
-    there.fill(WIPED);
+    far.wipe(length);
     rig.run(plan.writes());
-    tamper.accept(there);
-    row.arrived(there);
+    far.arrived(row, here);
 
-    here.fill(WIPED);
+    here.fill(Windows.WIPED);
     rig.run(plan.reads());
     row.cameBack(here);
 
-    MemorySegment counter = windows.counter().segment();
-    counter.set(ValueLayout.JAVA_LONG, 0, 0);
-    windows.fetched().segment().fill(WIPED);
+    far.zero();
+    windows.fetched().segment().fill(Windows.WIPED);
     rig.run(plan.adds());
     row.counted(
-        counter.get(ValueLayout.JAVA_LONG, 0), windows.fetched().segment(), plan.adds().requests());
+        far.count(), windows.fetched().segment(), plan.adds().requests());
   }
 
   private static void collect() {

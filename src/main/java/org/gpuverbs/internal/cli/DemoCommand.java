@@ -4,6 +4,7 @@ package org.gpuverbs.internal.cli;
 import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetSocketAddress;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,12 +45,17 @@ final class DemoCommand implements Demo.Report {
   static int run(List<String> words, PrintStream out, PrintStream err)
       throws UsageException, IOException, InterruptedException {
     DemoOptions options = DemoOptions.parse(words);
+    InetSocketAddress listen = options.meeting().listen();
+    if (listen != null) {
+      options.meeting().serve(listen, out);
+      return Main.OK;
+    }
     try (SourceFile file = SourceFile.open(options.file())) {
       return new DemoCommand(options, out, err).run(file);
     }
   }
 
-  private int run(SourceFile file) throws IOException, InterruptedException {
+  private int run(SourceFile file) throws IOException, InterruptedException, UsageException {
     long start = System.nanoTime();
     Demo demo = new Demo(options, file, this);
     if (!options.json()) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param window bytes of each of the two windows
  * @param chunk bytes of a request; 0: by the file's size
  * @param progress true or false if asked for, null by the terminal
+ * @param meeting which NIC, and where another process is met
  */
 record DemoOptions(
     String file,
@@ -23,7 +24,8 @@ record DemoOptions(
     long chunk,
     boolean cold,
     boolean json,
-    @Nullable Boolean progress) {
+    @Nullable Boolean progress,
+    Meeting meeting) {
   private static final long KIB = 1 << 10;
   private static final long MIB = 1 << 20;
 
@@ -42,6 +44,7 @@ record DemoOptions(
   static final String USAGE =
       """
       usage: demo [options] FILE
+             demo --listen [HOST:]PORT [--nic NAME] [--secret-file FILE]
         Moves FILE from one queue pair to another and back, once under each policy and number of lane threads, and checks
         the SHA-256 at both ends. Exit status 0 only if every row is verified.
 
@@ -51,6 +54,9 @@ record DemoOptions(
         --window BYTES    size of each of the two windows, a power of two up to 256M (default 64M)
         --chunk BYTES     bytes of a request, a power of two in 64..1M (default: by the size, up to 64K)
         --cold            no warm-up before the first row, so that its rates show the JVM's start
+        --nic NAME        a NIC of info (default: the software NIC; between processes the first with path PROXY)
+        --connect [HOST:]PORT   the far end is another process, which runs demo --listen [HOST:]PORT
+        --secret-file FILE      both processes prove that they know these bytes; needed between machines
         --json            one JSON object instead of the table
         --progress        the progress bar also where standard error is no terminal; --no-progress: never
       """
@@ -61,7 +67,20 @@ record DemoOptions(
         Arguments.parse(
             words,
             Set.of("--cold", "--json", "--progress", "--no-progress"),
-            Set.of("--policies", "--lanes", "--qps", "--window", "--chunk"));
+            Set.of(
+                "--policies",
+                "--lanes",
+                "--qps",
+                "--window",
+                "--chunk",
+                "--listen",
+                "--connect",
+                "--nic",
+                "--secret-file"));
+    Meeting meeting = Meeting.parse(arguments);
+    if (meeting.listen() != null && arguments.rest().isEmpty()) {
+      arguments.rest().add("");
+    }
     if (arguments.rest().size() != 1) {
       throw new UsageException(
           arguments.rest().isEmpty() ? "name a file to move" : "name one file only");
@@ -84,7 +103,8 @@ record DemoOptions(
         arguments.has("--json"),
         arguments.has("--progress")
             ? Boolean.TRUE
-            : arguments.has("--no-progress") ? Boolean.FALSE : null);
+            : arguments.has("--no-progress") ? Boolean.FALSE : null,
+        meeting);
   }
 
   private static List<Integer> lanes(String text) throws UsageException {

@@ -20,6 +20,10 @@ final class DemoRow {
   private final MessageDigest far = Digests.sha256();
   private final MessageDigest back = Digests.sha256();
   private boolean farEqual = true;
+
+  /** Whether the far end compares by itself, window by window. */
+  private boolean comparedThere;
+
   private boolean backEqual = true;
   private boolean counted = true;
   private long requests;
@@ -48,6 +52,12 @@ final class DemoRow {
     Digests.update(far, bytesThere);
   }
 
+  /** The far end has compared what arrived. */
+  void arrived(boolean equal) {
+    comparedThere = true;
+    farEqual &= equal;
+  }
+
   void cameBack(MemorySegment bytesHere) {
     Digests.update(back, bytesHere);
     bytes += 2 * bytesHere.byteSize();
@@ -55,7 +65,7 @@ final class DemoRow {
 
   /** Both digests must be that of the bytes that were moved. */
   void endOfFile(byte[] expected) {
-    farEqual &= Arrays.equals(far.digest(), expected);
+    farEqual &= comparedThere || Arrays.equals(far.digest(), expected);
     backEqual &= Arrays.equals(back.digest(), expected);
   }
 

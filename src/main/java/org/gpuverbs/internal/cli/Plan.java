@@ -48,10 +48,11 @@ final class Plan {
    * @param length bytes of the window in use; 0 makes one request of zero length
    * @param addends how many fetch-adds of one
    */
-  static Plan of(Windows windows, long length, long chunk, int queuePairs, int addends) {
+  static Plan of(
+      Windows windows, FarEnd far, long length, long chunk, int queuePairs, int addends) {
     List<WorkRequest> writes = new ArrayList<>();
     List<WorkRequest> reads = new ArrayList<>();
-    RemoteMemory target = windows.target().remote();
+    RemoteMemory target = far.target();
     for (long at = 0; at < Math.max(1, length); at += chunk) {
       long bytes = Math.min(chunk, length - at);
       LocalMemory local = windows.source().local(at, bytes);
@@ -60,7 +61,7 @@ final class Plan {
       reads.add(new WorkRequest.Read(local, remote));
     }
     List<WorkRequest> adds = new ArrayList<>();
-    RemoteMemory counter = windows.counter().remote();
+    RemoteMemory counter = far.counter();
     MemoryRegion fetched = windows.fetched();
     for (int i = 0; i < addends; i++) {
       adds.add(

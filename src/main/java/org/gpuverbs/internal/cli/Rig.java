@@ -27,16 +27,13 @@ final class Rig implements AutoCloseable {
   private long requests;
   private long nanos;
 
-  Rig(Nic nic, SubmitPolicy policy, int laneThreads, int queuePairs) {
+  Rig(Nic nic, FarEnd far, SubmitPolicy policy, int laneThreads, int queuePairs) {
     try {
       QueuePairOptions options = QueuePairOptions.builder().policy(policy).depth(DEPTH).build();
       for (int i = 0; i < queuePairs; i++) {
-        QueuePair here = open(nic.queuePair(options));
-        QueuePair there = open(nic.queuePair(options));
-        here.connect(there.address());
-        there.connect(here.address());
-        near.add(here);
+        near.add(open(nic.queuePair(options)));
       }
+      opened.addFirst(far.connect(near));
       // An exclusive queue has one submitter by contract: each lane thread then has queues of its
       // own.
       boolean apart = policy.exclusive();
@@ -52,10 +49,6 @@ final class Rig implements AutoCloseable {
   private <T extends AutoCloseable> T open(T resource) {
     opened.add(resource);
     return resource;
-  }
-
-  QueuePair firstQueuePair() {
-    return near.getFirst();
   }
 
   /** Requests completed. */
