@@ -14,7 +14,7 @@ package org.gpuverbs;
  * @param serviceLevel InfiniBand's, 0..15
  * @param trafficClass RoCE's, 0..255: DSCP in the upper six bits
  * @param timeout a packet is sent again after 4.096 us * 2<sup>timeout</sup>, 1..31
- * @param retries how often, 0..7
+ * @param retries how often, 0..7; soft-RoCE takes 7 for ever
  * @param rnrRetries how often a message is sent again that found no receive, 0..7; 7: forever
  * @param rnrTimer what this end asks such senders to wait: InfiniBand's code, 0..31; 12 is 0.64 ms,
  *     24 is 41 ms
@@ -30,8 +30,9 @@ public record PortOptions(
     int retries,
     int rnrRetries,
     int rnrTimer) {
-  // 268 ms, eight times: a peer that is gone is given up after two to three seconds.
-  private static final PortOptions DEFAULTS = new PortOptions(0, -1, 0, 0, 0, 0, 16, 7, 6, 24);
+  // 268 ms, seven times: a peer that is gone is given up after about two seconds. Not 7 retries,
+  // which soft-RoCE takes for ever (linux drivers/infiniband/sw/rxe/rxe_comp.c).
+  private static final PortOptions DEFAULTS = new PortOptions(0, -1, 0, 0, 0, 0, 16, 6, 6, 24);
 
   /**
    * Checks the ranges.
@@ -61,7 +62,7 @@ public record PortOptions(
   }
 
   /**
-   * The first active port, its best GID, its MTU; a silent peer is given up after two to three
+   * The first active port, its best GID, its MTU; a silent peer is given up after about two
    * seconds.
    *
    * @return the defaults
