@@ -177,7 +177,8 @@ public final class Nic implements AutoCloseable {
   /**
    * Registers memory of the caller's, who keeps it alive until the region is closed. Closing its
    * arena earlier is safe: requests that still touch it fail with {@link Syndrome#LOCAL_PROTECTION}
-   * or {@link Syndrome#REMOTE_ACCESS}.
+   * or {@link Syndrome#REMOTE_ACCESS}. With path PROXY the pages stay pinned and usable for the
+   * device until the region is closed.
    *
    * @param segment native memory of a shared, automatic or global arena, or a mapped file
    * @param access what is allowed besides local reads; nothing remote by default

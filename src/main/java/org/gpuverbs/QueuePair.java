@@ -46,7 +46,8 @@ public final class QueuePair implements AutoCloseable {
   private final CountDownLatch released = new CountDownLatch(1);
   private final long handle;
 
-  private QueuePair(Nic nic, Path path, QueuePairOptions options, SendQueue queue, Device.Qp served) {
+  private QueuePair(
+      Nic nic, Path path, QueuePairOptions options, SendQueue queue, Device.Qp served) {
     this.nic = nic;
     this.path = path;
     this.options = options;
@@ -223,7 +224,7 @@ public final class QueuePair implements AutoCloseable {
 
   /**
    * Connects to the peer, which must connect back. Requests that run before it has wait for it
-   * about half a second.
+   * about half a second; with path PROXY as long as {@link PortOptions} says.
    *
    * @param peer the peer's address
    * @throws IllegalArgumentException if the peer's path is another

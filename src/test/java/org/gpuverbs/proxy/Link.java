@@ -37,8 +37,7 @@ final class Link implements AutoCloseable {
   /** Both processes make theirs at the same time. */
   Link(Nic nic, Rendezvous.Peer peer, boolean fullQueue, int depth) {
     this.peer = peer;
-    memory =
-        nic.allocate(BYTES, Access.REMOTE_WRITE, Access.REMOTE_READ, Access.REMOTE_ATOMIC);
+    memory = nic.allocate(BYTES, Access.REMOTE_WRITE, Access.REMOTE_READ, Access.REMOTE_ATOMIC);
     received = nic.completionQueue(64);
     sent = fullQueue ? nic.completionQueue(depth) : null;
     QueuePairOptions.Builder options =
@@ -146,8 +145,7 @@ final class Link implements AutoCloseable {
 
   /** Hands the other process a word and takes its own. */
   String say(String word) {
-    return new String(
-        peer.exchange(word.getBytes(StandardCharsets.UTF_8)), StandardCharsets.UTF_8);
+    return new String(peer.exchange(word.getBytes(StandardCharsets.UTF_8)), StandardCharsets.UTF_8);
   }
 
   void fill(int seed, int from, int length) {

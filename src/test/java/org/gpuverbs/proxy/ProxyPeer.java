@@ -31,8 +31,7 @@ public final class ProxyPeer {
   public static void main(String[] args) throws Exception {
     boolean near = args[0].equals("near");
     InetSocketAddress address = new InetSocketAddress("127.0.0.1", Integer.parseInt(args[2]));
-    Rendezvous.Options options =
-        Rendezvous.Options.loopback().timeout(Duration.ofSeconds(120));
+    Rendezvous.Options options = Rendezvous.Options.loopback().timeout(Duration.ofSeconds(120));
     int status;
     try (Rendezvous.Peer peer =
         near ? Rendezvous.connect(address, options) : Rendezvous.accept(address, options)) {
@@ -133,8 +132,7 @@ public final class ProxyPeer {
         status = link.qp.poll(ticket);
       }
       boolean right = status == Syndrome.RETRY_EXCEEDED || status == Syndrome.REMOTE_ACCESS;
-      report(
-          "a peer that dies ends the queue pair", right ? "" : "status " + status, "");
+      report("a peer that dies ends the queue pair", right ? "" : "status " + status, "");
     }
   }
 }

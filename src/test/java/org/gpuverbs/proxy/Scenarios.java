@@ -135,8 +135,7 @@ final class Scenarios {
         far -> {});
     s.failing(
         "a message without a receive runs out of retries",
-        near ->
-            near.fails(Syndrome.RNR_EXCEEDED, new WorkRequest.Send(near.memory.local(0, 64))),
+        near -> near.fails(Syndrome.RNR_EXCEEDED, new WorkRequest.Send(near.memory.local(0, 64))),
         far -> {});
     s.failing(
         "what is behind an error is flushed, in order",
@@ -198,9 +197,9 @@ final class Scenarios {
   }
 
   private static void manyNear(Link near) throws Exception {
-    near.fill(5, 0, 32 * 1000);
+    near.fill(5, 0, 100 * 16 * 8);
     WorkRequest[] requests = new WorkRequest[16];
-    for (int k = 0; k < 250; k++) {
+    for (int k = 0; k < 100; k++) {
       for (int i = 0; i < 16; i++) {
         long at = (k * 16L + i) * 8;
         requests[i] = new WorkRequest.Write(near.memory.local(at, 8), near.remote.slice(at, 8));
@@ -212,6 +211,6 @@ final class Scenarios {
 
   private static void manyFar(Link far) {
     far.say("");
-    far.expect(5, 0, 32 * 1000);
+    far.expect(5, 0, 100 * 16 * 8);
   }
 }

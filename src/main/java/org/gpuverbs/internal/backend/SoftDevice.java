@@ -120,8 +120,7 @@ public final class SoftDevice implements Device {
 
     @Override
     public void connect(QueuePairAddress peer, int packetSequence) {
-      qp.connect(
-          new SoftRemote(peer.guid(), peer.number(), peer.packetSequence(), packetSequence));
+      qp.connect(new SoftRemote(peer.guid(), peer.number(), peer.packetSequence(), packetSequence));
     }
 
     @Override

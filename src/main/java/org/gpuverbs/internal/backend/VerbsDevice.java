@@ -36,8 +36,7 @@ public final class VerbsDevice implements Device {
         options.gidIndex() >= 0
             ? options.gidIndex()
             : port.gid().map(each -> each.index()).orElse(-1);
-    VerbsDevice device =
-        new VerbsDevice(name, options, VerbsCalls.open(name, port.number(), gid));
+    VerbsDevice device = new VerbsDevice(name, options, VerbsCalls.open(name, port.number(), gid));
     int most = device.info.mtu();
     if (options.mtu() > most) {
       device.close();

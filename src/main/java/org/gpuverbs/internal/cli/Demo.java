@@ -108,35 +108,35 @@ final class Demo {
   }
 
   private byte[] run(Nic nic, FarEnd far, long window) throws IOException, InterruptedException {
-      Windows windows = new Windows(nic, window);
-      report.start(
-          new Setting(
-              nic.info(),
-              pathOf(nic),
-              chunk,
-              window,
-              options.queuePairs(),
-              copies,
-              bytes * rows.size()));
-      if (!options.cold()) {
-        warmUp(nic, far, windows, Math.min(Math.min(window, bytes), WARM_UP_BYTES));
-      }
-      MessageDigest all = Digests.sha256();
-      Plan full = plan(windows, far, Math.min(window, bytes));
-      long at = 0;
-      for (; bytes - at > window; at += window) {
-        Digests.update(all, read(windows, at, window));
-        moveByAll(nic, far, windows, full, at, window, null);
-        collect();
-      }
-      long rest = bytes - at;
-      MemorySegment last = read(windows, at, rest);
-      Digests.update(all, last);
-      byte[] moved = all.digest();
-      byte[] once = copies == 1 ? moved : Digests.of(last.asSlice(0, file.size()));
-      moveByAll(nic, far, windows, rest == window ? full : plan(windows, far, rest), at, rest, moved);
-      file.checkUnchanged();
-      return once;
+    Windows windows = new Windows(nic, window);
+    report.start(
+        new Setting(
+            nic.info(),
+            pathOf(nic),
+            chunk,
+            window,
+            options.queuePairs(),
+            copies,
+            bytes * rows.size()));
+    if (!options.cold()) {
+      warmUp(nic, far, windows, Math.min(Math.min(window, bytes), WARM_UP_BYTES));
+    }
+    MessageDigest all = Digests.sha256();
+    Plan full = plan(windows, far, Math.min(window, bytes));
+    long at = 0;
+    for (; bytes - at > window; at += window) {
+      Digests.update(all, read(windows, at, window));
+      moveByAll(nic, far, windows, full, at, window, null);
+      collect();
+    }
+    long rest = bytes - at;
+    MemorySegment last = read(windows, at, rest);
+    Digests.update(all, last);
+    byte[] moved = all.digest();
+    byte[] once = copies == 1 ? moved : Digests.of(last.asSlice(0, file.size()));
+    moveByAll(nic, far, windows, rest == window ? full : plan(windows, far, rest), at, rest, moved);
+    file.checkUnchanged();
+    return once;
   }
 
   private void warmUp(Nic nic, FarEnd far, Windows windows, long length)
@@ -217,8 +217,7 @@ final class Demo {
     far.zero();
     windows.fetched().segment().fill(Windows.WIPED);
     rig.run(plan.adds());
-    row.counted(
-        far.count(), windows.fetched().segment(), plan.adds().requests());
+    row.counted(far.count(), windows.fetched().segment(), plan.adds().requests());
   }
 
   private static void collect() {

@@ -34,7 +34,8 @@ final class FarServer {
       verb = request.length == 0 ? RemoteFarEnd.END : request[0];
       byte[] answer;
       try {
-        answer = server.answer(verb, ByteBuffer.wrap(request).position(Math.min(1, request.length)));
+        answer =
+            server.answer(verb, ByteBuffer.wrap(request).position(Math.min(1, request.length)));
       } catch (RuntimeException e) {
         answer = failure(String.valueOf(e.getMessage()));
       }

@@ -77,8 +77,7 @@ record Meeting(
         null);
   }
 
-  private Rendezvous.Options options(InetSocketAddress address)
-      throws IOException, UsageException {
+  private Rendezvous.Options options(InetSocketAddress address) throws IOException, UsageException {
     Rendezvous.Options options;
     if (secretFile != null) {
       options = Rendezvous.Options.secret(Files.readAllBytes(java.nio.file.Path.of(secretFile)));

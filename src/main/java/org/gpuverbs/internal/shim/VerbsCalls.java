@@ -99,8 +99,7 @@ public final class VerbsCalls {
       NativeError error = new NativeError(arena);
       error.require(
           "memory can't be registered",
-          Native.gv_verbs_register(
-              pointer(device), address, length, access, out, error.segment()));
+          Native.gv_verbs_register(pointer(device), address, length, access, out, error.segment()));
       return new Registered(
           gv_verbs_region.handle(out), gv_verbs_region.lkey(out), gv_verbs_region.rkey(out));
     }
