@@ -13,22 +13,22 @@ verdict() {
   if [ "$1" -eq 0 ]; then echo "ok $2"; else echo "FAILED $2 (status $1)"; status=1; fi
 }
 
-timeout 120 "${java[@]}" "$main" doctor >/tmp/doctor
+timeout 200 "${java[@]}" "$main" doctor >/tmp/doctor
 rc=$?
 grep -q '^MISSING' /tmp/doctor && rc=1
 [ "$rc" -eq 0 ] || cat /tmp/doctor
 verdict "$rc" "doctor finds nothing missing for PROXY on soft-RoCE"
 
-timeout 250 "${java[@]}" "$peer" far rxe1 4711 &
+timeout 450 "${java[@]}" "$peer" far rxe1 4711 &
 far=$!
-timeout 250 "${java[@]}" "$peer" near rxe0 4711
+timeout 450 "${java[@]}" "$peer" near rxe0 4711
 verdict $? "two processes, every operation"
 wait "$far"
 
 head -c 60000 "${JAVA_HOME}/lib/modules" >/tmp/file
-timeout 120 "${java[@]}" "$main" demo --listen 4712 --nic rxe1 &
+timeout 200 "${java[@]}" "$main" demo --listen 4712 --nic rxe1 &
 far=$!
-timeout 120 "${java[@]}" "$main" demo --connect 4712 --nic rxe0 --cold --policies turn,exclusive --lanes 2 --window 64K \
+timeout 200 "${java[@]}" "$main" demo --connect 4712 --nic rxe0 --cold --policies turn,exclusive --lanes 2 --window 64K \
   --chunk 4K --qps 2 /tmp/file
 verdict $? "demo between two processes"
 wait "$far"

@@ -222,7 +222,7 @@ public final class CompletionQueue implements AutoCloseable {
         // What a closed queue pair left may have moved behind where it was.
         retired.replaceAll(r -> new Retired(end, r.room));
         consumer += dropped;
-        soft.consumed(consumer);
+        producer.consumed(consumer);
       }
       return true;
     } finally {
