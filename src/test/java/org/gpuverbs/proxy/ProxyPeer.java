@@ -12,7 +12,8 @@ import org.gpuverbs.Syndrome;
 import org.gpuverbs.WorkRequest;
 
 /**
- * One of the two processes that test path PROXY. Usage: near|far DEVICE PORT. The near one prints
+ * One of the two processes that test path PROXY. Usage: near|far DEVICE PORT [dying], the last for
+ * that scenario alone. The near one prints
  * "ok NAME" or "FAILED NAME: why" for each scenario, and its exit status is 0 if none failed.
  */
 public final class ProxyPeer {
@@ -35,7 +36,8 @@ public final class ProxyPeer {
     int status;
     try (Rendezvous.Peer peer =
         near ? Rendezvous.connect(address, options) : Rendezvous.accept(address, options)) {
-      status = new ProxyPeer(near, args[1], peer).run();
+      ProxyPeer process = new ProxyPeer(near, args[1], peer);
+      status = args.length > 3 ? process.onlyDying() : process.run();
     }
     System.exit(status);
   }
@@ -45,6 +47,13 @@ public final class ProxyPeer {
         Nic.list().stream().filter(each -> each.name().equals(device)).findFirst().orElseThrow();
     // A VM whose host is busy answers late, which is no reason to give up.
     return Nic.open(info, PortOptions.defaults().withMtu(mtu).withRetries(17, 6, 3, 20));
+  }
+
+  private int onlyDying() throws Exception {
+    try (Nic nic = open(4096)) {
+      dying(nic);
+    }
+    return failed == 0 ? 0 : 1;
   }
 
   private int run() throws Exception {
