@@ -149,6 +149,8 @@ final class Doorman {
       lock.lock();
       try {
         if (!closed) {
+          // In the same step: whoever takes the peer may close this doorman at once.
+          shaking.remove(wire);
           lobby.enter(admitted.theirs(), admitted.frames());
           entered = true;
           changed.signalAll();

@@ -23,6 +23,7 @@ import org.gpuverbs.RdmaException;
 import org.gpuverbs.Rendezvous;
 import org.gpuverbs.Rendezvous.Options;
 import org.gpuverbs.Status;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,25 @@ class PairTest {
       try (var peer = rendezvous.accept()) {
         assertArrayEquals(b, peer.exchange(a));
         assertArrayEquals(a, get(other));
+      }
+    }
+  }
+
+  /** Repeated, since the listener used to close a peer whose handshake had only just ended. */
+  @RepeatedTest(50)
+  void aPeerOutlivesTheListenerThatAcceptedIt() {
+    try (Rendezvous rendezvous = listen()) {
+      var other =
+          async(
+              () -> {
+                try (var peer = Rendezvous.connect(rendezvous.address(), secret())) {
+                  return peer.exchange(new byte[] {2});
+                }
+              });
+      try (var peer = rendezvous.accept()) {
+        rendezvous.close();
+        assertArrayEquals(new byte[] {2}, peer.exchange(new byte[] {1}));
+        assertArrayEquals(new byte[] {1}, get(other));
       }
     }
   }

@@ -9,9 +9,12 @@ import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,6 +76,23 @@ class PerfCommandTest {
     JsonObject result = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
     assertEquals(
         250, result.getAsJsonArray("rows").get(0).getAsJsonObject().get("iterations").getAsInt());
+  }
+
+  @Test
+  void clientAndServerMeetOverTcpWithinAProcess() throws Exception {
+    int port;
+    try (ServerSocket probe = new ServerSocket(0)) {
+      port = probe.getLocalPort();
+    }
+    CompletableFuture<Integer> server =
+        CompletableFuture.supplyAsync(
+            () ->
+                new CommandLine(new PerfCommand())
+                    .setCaseInsensitiveEnumValuesAllowed(true)
+                    .execute("write_lat", "--server", "-p", Integer.toString(port)));
+    assertEquals(
+        0, run("write_lat", "127.0.0.1:" + port, "-n", "20", "--warm-up", "0", "--validate"));
+    assertEquals(0, server.get(60, TimeUnit.SECONDS));
   }
 
   @ParameterizedTest
