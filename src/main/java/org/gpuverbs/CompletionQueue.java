@@ -292,7 +292,10 @@ public final class CompletionQueue implements AutoCloseable {
     synchronized (this) {
       if (users != 0 && !gate.closed()) {
         throw new IllegalStateException(
-            this + " is used by " + Math.max(1, queuePairs.size()) + " queue pairs: close them first");
+            this
+                + " is used by "
+                + Math.max(1, queuePairs.size())
+                + " queue pairs: close them first");
       }
       if (!gate.close()) {
         return;

@@ -13,8 +13,8 @@ import org.gpuverbs.WorkRequest;
 
 /**
  * One of the two processes that test path PROXY. Usage: near|far DEVICE PORT [dying], the last for
- * that scenario alone. The near one prints
- * "ok NAME" or "FAILED NAME: why" for each scenario, and its exit status is 0 if none failed.
+ * that scenario alone. The near one prints "ok NAME" or "FAILED NAME: why" for each scenario, and
+ * its exit status is 0 if none failed.
  */
 public final class ProxyPeer {
   private final boolean near;
