@@ -31,6 +31,7 @@ __device__ __forceinline__ void submit_batch(gv_sq* handle, const gv_request* re
   const uint32_t i = group * GV_GROUP_REQUESTS + lane;
   const uint32_t blocks = i < count ? requests[i].wqebbs : 0;
   if (lane == 0) raise_head(&handle->resv_head, end);
+  q.completed = end > q.depth ? end - q.depth : 0; // or the caller could not have reserved
   uint32_t total;
   const uint32_t offset = sum_below(kFullWarp, blocks, &total);
   if (i < count) encode<M>(q, base + offset, requests + i);
