@@ -103,8 +103,7 @@ class StuckLaneTest {
 
   @Test
   void anExclusiveQueuePairStaysWithAnInitiatorThatIsStillClosing() {
-    QueuePairOptions exclusive =
-        QueuePairOptions.builder().policy(SubmitPolicy.EXCLUSIVE).build();
+    QueuePairOptions exclusive = QueuePairOptions.builder().policy(SubmitPolicy.EXCLUSIVE).build();
     try (Pair pair = new Pair();
         QueuePair qp = pair.nic.queuePair(exclusive);
         QueuePair peer = pair.nic.queuePair(exclusive);
