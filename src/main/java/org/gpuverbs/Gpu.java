@@ -61,6 +61,10 @@ public final class Gpu implements AutoCloseable {
   private final Map<String, Long> builtIn = new ConcurrentHashMap<>();
 
   private final List<Long> modules = new ArrayList<>();
+
+  /** Modules by source. */
+  private final Map<String, Long> compiled = new ConcurrentHashMap<>();
+
   private final List<Runnable> parked = new ArrayList<>();
   private long kernels;
   private DeviceCode.@Nullable Source kernelSource;
@@ -240,8 +244,8 @@ public final class Gpu implements AutoCloseable {
   }
 
   /**
-   * Compiles CUDA C++ with NVRTC, for this GPU; takes a second or more with the device API. The
-   * source may {@code #include <gpuverbs/device.h>}.
+   * Compiles CUDA C++ with NVRTC, for this GPU; takes a second or more with the device API, the
+   * first time. The source may {@code #include <gpuverbs/device.h>}.
    *
    * @param source the text
    * @param entry the kernel, declared {@code extern "C" __global__}
@@ -253,10 +257,16 @@ public final class Gpu implements AutoCloseable {
   public Kernel compile(String source, String entry) {
     enter();
     try {
-      long module = DeviceCode.compile(handle, source, entry + ".cu");
-      synchronized (modules) {
-        modules.add(module);
-      }
+      long module =
+          compiled.computeIfAbsent(
+              source,
+              fresh -> {
+                long made = DeviceCode.compile(handle, fresh, entry + ".cu");
+                synchronized (modules) {
+                  modules.add(made);
+                }
+                return made;
+              });
       try {
         return new Kernel(this, entry, CudaCalls.function(handle, module, entry));
       } catch (RdmaException e) {
@@ -268,6 +278,23 @@ public final class Gpu implements AutoCloseable {
             "declare it extern \"C\" __global__ void " + entry + "(...); " + e.hint(),
             e);
       }
+    } finally {
+      exit();
+    }
+  }
+
+  /**
+   * Compiles CUDA C++ as {@link #compile} does, for a library that loads and launches kernels itself.
+   *
+   * @param source the text
+   * @return a cubin for this GPU, as cuModuleLoadData takes it
+   * @throws RdmaException as {@link #compile}
+   * @throws IllegalStateException if closed
+   */
+  public byte[] image(String source) {
+    enter();
+    try {
+      return DeviceCode.image(handle, source, "image.cu");
     } finally {
       exit();
     }

@@ -97,18 +97,18 @@ final class GpuQueue {
 
   private synchronized void takeForKernels() {
     Object now = submitter;
-    if (qp.options().sendQueue() != null) {
-      throw new IllegalStateException(
-          qp
-              + " has a full send CQ, so that kernels would wait for whoever polls it: leave out"
-              + " sendQueue for kernels of your own");
-    }
     if (now != null && now != this) {
       throw new IllegalStateException(
           qp
               + " belongs to "
               + now
               + ", its one submitter: create another for kernels of your own");
+    }
+    if (qp.options().sendQueue() != null) {
+      throw new IllegalStateException(
+          qp
+              + " has a full send CQ, so that kernels would wait for whoever polls it: leave out"
+              + " sendQueue for kernels of your own");
     }
     submitter = this;
   }

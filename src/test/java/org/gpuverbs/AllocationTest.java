@@ -26,7 +26,7 @@ class AllocationTest {
     }
   }
 
-  private static void assertAllocatesNothing(Runnable call) {
+  static void assertAllocatesNothing(Runnable call) {
     double best = Double.MAX_VALUE;
     // The compiler may finish late: the best of some rounds is what the call costs.
     for (int round = 0; round < 5 && best >= 1; round++) {

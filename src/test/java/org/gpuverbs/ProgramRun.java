@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.gpuverbs.Program.Op;
 import org.gpuverbs.Program.Shape;
@@ -20,8 +20,8 @@ final class ProgramRun {
   /** One queue pair, its peer, and the model of both. */
   private static final class Lane {
     final ProgramModel model;
-    final MemoryRegion here;
-    final MemoryRegion there;
+    final Payload here;
+    final Payload there;
     final @Nullable CompletionQueue sendQueue;
     final CompletionQueue receiveQueue;
     final QueuePair qp;
@@ -30,14 +30,12 @@ final class ProgramRun {
     final List<Done> received = new ArrayList<>();
     long last = -1;
 
-    Lane(Nic nic, Shape shape, long seed) {
+    Lane(Nic nic, @Nullable Gpu gpu, Payload.Kind kind, Shape shape, long seed) {
       model = new ProgramModel(seed);
-      here = nic.allocate(model.here.length, Access.LOCAL_WRITE);
-      there = nic.allocate(model.there.length, Pair.ALL);
-      MemorySegment.copy(
-          model.here, 0, here.segment(), ValueLayout.JAVA_BYTE, 0, model.here.length);
-      MemorySegment.copy(
-          model.there, 0, there.segment(), ValueLayout.JAVA_BYTE, 0, model.there.length);
+      here = new Payload(nic, gpu, kind, model.here.length, Access.LOCAL_WRITE);
+      there = new Payload(nic, gpu, kind, model.there.length, Pair.ALL);
+      here.set(0, model.here);
+      there.set(0, model.there);
       QueuePairOptions.Builder options =
           QueuePairOptions.builder()
               .depth(shape.depth())
@@ -45,6 +43,9 @@ final class ProgramRun {
                   SubmitPolicy.TURN
                       .handOver(shape.handOver())
                       .doorbellEvery(shape.doorbellEvery()));
+      if (gpu != null) {
+        options.gpu(gpu);
+      }
       sendQueue = shape.fullCq() ? nic.completionQueue(shape.depth()) : null;
       if (sendQueue != null) {
         options.sendQueue(sendQueue);
@@ -62,7 +63,7 @@ final class ProgramRun {
 
     void postReceives(int count) {
       for (int id = 0; id < count; id++) {
-        LocalMemory where = there.local(ProgramModel.receiveAt(id), Program.RECEIVE);
+        LocalMemory where = there.region.local(ProgramModel.receiveAt(id), Program.RECEIVE);
         assertEquals(id, peer.postReceive(id, where));
       }
     }
@@ -90,6 +91,11 @@ final class ProgramRun {
       }
     }
 
+    /** What the request takes its inline data from: copied when the batch is built. */
+    private MemorySegment source(Op op) {
+      return MemorySegment.ofArray(Arrays.copyOfRange(model.here, op.here(), op.here() + op.length()));
+    }
+
     WorkRequest request(Op op, ProgramModel before) {
       List<LocalMemory> local = new ArrayList<>();
       boolean lands =
@@ -99,16 +105,16 @@ final class ProgramRun {
           };
       long at = op.here() + (lands ? Program.AREA : 0);
       for (int length : op.lengths()) {
-        local.add(here.local(at, length));
+        local.add(here.region.local(at, length));
         at += length;
       }
-      RemoteMemory remote = there.remote(op.there(), op.length());
+      RemoteMemory remote = there.region.remote(op.there(), op.length());
       return switch (op.kind()) {
         case NOP -> new WorkRequest.Nop();
         case WRITE -> new WorkRequest.Write(local, remote);
         case WRITE_IMMEDIATE -> new WorkRequest.WriteImmediate(local, remote, (int) op.value());
         case WRITE_INLINE ->
-            new WorkRequest.WriteInline(here.segment().asSlice(op.here(), op.length()), remote);
+            new WorkRequest.WriteInline(source(op), remote);
         case READ -> new WorkRequest.Read(local, remote);
         case SEND -> new WorkRequest.Send(local);
         case SEND_IMMEDIATE -> new WorkRequest.SendImmediate(local, (int) op.value());
@@ -117,7 +123,7 @@ final class ProgramRun {
         case FETCH_ADD -> new WorkRequest.FetchAdd(local.getFirst(), remote, op.value());
         case FORGED ->
             new WorkRequest.WriteInline(
-                1L, new RemoteMemory(there.address(), 8, ~there.remote().rkey()));
+                1L, new RemoteMemory(there.region.address(), 8, ~there.region.remote().rkey()));
       };
     }
   }
@@ -125,18 +131,29 @@ final class ProgramRun {
   private final List<Lane> lanes = new ArrayList<>();
   private final Completions completions = new Completions(16);
 
-  private ProgramRun() {}
+  private final @Nullable Gpu gpu;
+  private final Payload.Kind kind;
+
+  private ProgramRun(@Nullable Gpu gpu, Payload.Kind kind) {
+    this.gpu = gpu;
+    this.kind = kind;
+  }
 
   static void check(Program program) throws InterruptedException {
-    new ProgramRun().run(program);
+    new ProgramRun(null, Payload.Kind.HOST).run(program);
+  }
+
+  /** With the GPU as initiator of everything. */
+  static void check(Program program, Gpu gpu, Payload.Kind kind) throws InterruptedException {
+    new ProgramRun(gpu, kind).run(program);
   }
 
   private void run(Program program) throws InterruptedException {
     try (Nic nic = Nic.open();
-        CpuLanes caller = CpuLanes.caller();
-        CpuLanes threads = CpuLanes.start(program.lanes())) {
+        Initiator caller = gpu == null ? CpuLanes.caller() : GpuStream.open(gpu);
+        Initiator threads = gpu == null ? CpuLanes.start(program.lanes()) : GpuStream.on(gpu, 0)) {
       for (Shape shape : program.queuePairs()) {
-        lanes.add(new Lane(nic, shape, lanes.size()));
+        lanes.add(new Lane(nic, gpu, kind, shape, lanes.size()));
       }
       for (int i = 0; i < lanes.size(); i++) {
         int index = i;
@@ -153,10 +170,16 @@ final class ProgramRun {
       for (Step step : program.steps()) {
         Lane lane = lanes.get(step.queuePair() % lanes.size());
         boolean exclusive = lane.qp.policy().exclusive();
-        submit(lane, step, step.initiator() == 0 || exclusive ? caller : threads);
+        // A queue pair of a GPU has one submitter: which of the two, its number says.
+        boolean first =
+            gpu == null ? step.initiator() == 0 || exclusive : lane.qp.number() % 2 == 0;
+        submit(lane, step, first ? caller : threads);
       }
       for (Lane lane : lanes) {
         compare(lane);
+        lane.qp.close();
+        lane.here.close();
+        lane.there.close();
       }
     }
   }
@@ -205,8 +228,8 @@ final class ProgramRun {
     } else {
       compareAfterError(lane, model);
     }
-    assertArrayEquals(model.here, lane.here.segment().toArray(ValueLayout.JAVA_BYTE));
-    assertArrayEquals(model.there, lane.there.segment().toArray(ValueLayout.JAVA_BYTE));
+    assertArrayEquals(model.here, lane.here.bytes());
+    assertArrayEquals(model.there, lane.there.bytes());
   }
 
   private static void compareAfterError(Lane lane, ProgramModel model) {

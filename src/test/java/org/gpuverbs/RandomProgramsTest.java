@@ -42,7 +42,7 @@ class RandomProgramsTest {
     return programs(true);
   }
 
-  private static Arbitrary<Program> programs(boolean failing) {
+  static Arbitrary<Program> programs(boolean failing) {
     return Combinators.combine(
             shapes().list().ofMinSize(1).ofMaxSize(3),
             Arbitraries.integers().between(1, 4),

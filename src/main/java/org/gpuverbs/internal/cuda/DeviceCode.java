@@ -6,12 +6,14 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.gpuverbs.internal.ffi.Native;
 import org.gpuverbs.internal.shim.CudaCalls;
+import org.gpuverbs.internal.shim.Memory;
 import org.jspecify.annotations.Nullable;
 
 /** The device code that the jar carries: headers, kernels, and their source. */
@@ -30,6 +32,9 @@ public final class DeviceCode {
           "view.h",
           "warp.h",
           "wqe.h");
+
+  /** NVRTC takes what has no annotation, lambdas too, for the host's, and refuses it. */
+  private static final List<String> OPTIONS = List.of("-default-device");
 
   /** Architectures whose PTX the build makes, the newest first. */
   private static final int[] PTX = {90, 80};
@@ -59,9 +64,19 @@ public final class DeviceCode {
 
   /** Loads a user's source; the module. */
   public static long compile(long gpu, String source, String name) {
-    long image = CudaCalls.compile(gpu, source, name, headers(), List.of());
+    CudaCalls.Image image = CudaCalls.compile(gpu, source, name, headers(), OPTIONS);
     try {
-      return CudaCalls.moduleLoad(gpu, image);
+      return CudaCalls.moduleLoad(gpu, image.address());
+    } finally {
+      CudaCalls.imageFree(image);
+    }
+  }
+
+  /** A user's source as machine code. */
+  public static byte[] image(long gpu, String source, String name) {
+    CudaCalls.Image image = CudaCalls.compile(gpu, source, name, headers(), OPTIONS);
+    try {
+      return Memory.at(image.address(), image.bytes()).toArray(ValueLayout.JAVA_BYTE);
     } finally {
       CudaCalls.imageFree(image);
     }

@@ -256,11 +256,19 @@ public final class CudaCalls {
   }
 
   /**
-   * Compiles CUDA C++ to the image that the GPU runs, to be freed by {@link #imageFree}.
+   * Machine code.
+   *
+   * @param address to be freed by {@link #imageFree}
+   * @param bytes its length
+   */
+  public record Image(long address, long bytes) {}
+
+  /**
+   * Compiles CUDA C++ to the image that the GPU runs.
    *
    * @throws RdmaException with the compiler's messages if the source is wrong
    */
-  public static long compile(
+  public static Image compile(
       long gpu, String source, String name, Map<String, String> headers, List<String> options) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment image = arena.allocate(JAVA_LONG, 2);
@@ -288,7 +296,7 @@ public final class CudaCalls {
         throw new RdmaException(
             name + " can't be compiled", 0, 0, 0, messages.isEmpty() ? reason : messages, null);
       }
-      return image.get(JAVA_LONG, 0);
+      return new Image(image.get(JAVA_LONG, 0), image.get(JAVA_LONG, JAVA_LONG.byteSize()));
     }
   }
 
@@ -301,8 +309,8 @@ public final class CudaCalls {
   }
 
   /** Frees a compiled image. */
-  public static void imageFree(long image) {
-    Native.gv_image_free(image);
+  public static void imageFree(Image image) {
+    Native.gv_image_free(image.address());
   }
 
   /** Loads a cubin, or PTX that ends with NUL. */

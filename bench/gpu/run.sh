@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Usage: run.sh RESULTS [STEP...]
+# Runs the tests of a GPU and its measurements on a machine without JDK and Maven, from the folder that `mvn -Pportable package`
+# makes, and leaves raw results in the folder RESULTS. Steps: facts tests trouble jcuda examples demo soak rates sanitizer native;
+# default: facts tests trouble jcuda examples demo soak rates. Each step has a limit, so that nothing hangs the machine.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+results=$1
+shift
+steps=("$@")
+[ ${#steps[@]} -gt 0 ] || steps=(facts tests trouble jcuda examples demo soak rates)
+mkdir -p "$results"
+results=$(cd "$results" && pwd)
+status=0
+
+# NVRTC, wherever the toolkit or a Python package has put it.
+if ! ldconfig -p | grep -q 'libnvrtc\.so'; then
+  nvrtc=$(find /usr/local/cuda*/ /opt /usr/lib -name 'libnvrtc.so.1[0-9]' 2>/dev/null | head -n 1)
+  [ -z "$nvrtc" ] || export LD_LIBRARY_PATH="$(dirname "$nvrtc")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+fi
+java=("$here/java/bin/java" -Xmx2g --enable-native-access=ALL-UNNAMED "-Djava.util.logging.config.file=$here/tests/logging.properties")
+libraries=$(printf '%s:' "$here"/lib/*.jar)
+
+# step NAME LIMIT COMMAND...: its output in NAME.txt, its end in steps.txt.
+step() {
+  local name=$1 limit=$2 began=$SECONDS code=0
+  shift 2
+  timeout --kill-after=5 "$limit" "$@" >"$results/$name.txt" 2>&1 || code=$?
+  echo "$name: exit $code after $((SECONDS - began)) s" | tee -a "$results/steps.txt"
+  [ "$code" -eq 0 ] || { status=1; tail -n 40 "$results/$name.txt"; }
+}
+junit() {
+  local name=$1 limit=$2
+  shift 2
+  local classes=()
+  for class in "$@"; do classes+=("--select-class=$class"); done
+  step "$name" "$limit" "${java[@]}" -cp "$here/tests:$libraries" org.junit.platform.console.ConsoleLauncher execute \
+    --disable-banner --disable-ansi-colors --details=tree --include-classname='.*' "--config=jqwik.database=$results/jqwik" "${classes[@]}"
+}
+main() {
+  local name=$1 limit=$2
+  shift 2
+  step "$name" "$limit" "${java[@]}" -cp "$here/tests:$libraries" "$@"
+}
+
+for each in "${steps[@]}"; do
+  case $each in
+    facts)
+      { date -u; uname -a; nproc; nvidia-smi; } >"$results/facts.txt" 2>&1
+      main info 30 org.gpuverbs.internal.cli.Main info
+      ;;
+    tests) junit tests 240 org.gpuverbs.GpuMemoryTest org.gpuverbs.GpuStreamTest org.gpuverbs.GpuKernelTest org.gpuverbs.GpuProgramsTest ;;
+    trouble) junit trouble 150 org.gpuverbs.GpuTroubleTest ;;
+    jcuda) junit jcuda 60 org.gpuverbs.GpuNeighboursTest ;;
+    examples)
+      main example-halo 60 examples.HaloExchange
+      main example-jcuda 60 examples.WithJCuda
+      ;;
+    demo) main demo 60 org.gpuverbs.internal.cli.Main demo "$here/lib/gpuverbs.jar" ;;
+    soak) main soak 120 org.gpuverbs.GpuSoak ;;
+    rates) main rates-softnic 120 org.gpuverbs.GpuRates ;;
+    sanitizer)
+      for tool in memcheck initcheck synccheck; do
+        step "sanitizer-$tool" 120 compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
+          "${java[@]}" -cp "$here/tests:$libraries" org.gpuverbs.GpuSoak 2 20000
+      done
+      ;;
+    native)
+      step native-build 120 nvcc -std=c++17 -O3 -arch=sm_90 "-I$here/native/include" "$here/bench/gpu/rates.cu" -o /tmp/gpuverbs-rates
+      step native-rates 240 /tmp/gpuverbs-rates
+      ;;
+    *) echo "run.sh: no step $each" && exit 2 ;;
+  esac
+done
+exit $status

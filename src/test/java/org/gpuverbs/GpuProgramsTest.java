@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
+
+/**
+ * The random programs of {@link RandomProgramsTest}, each by the CPU's lanes and by the GPU, against
+ * the same model.
+ */
+@Tag("gpu")
+class GpuProgramsTest {
+  @Property(tries = 60)
+  void endAsTheModelDoes(@ForAll("programs") Program program) throws InterruptedException {
+    everywhere(program);
+  }
+
+  @Property(tries = 30)
+  void withErrorsEndAsTheModelDoes(@ForAll("failingPrograms") Program program)
+      throws InterruptedException {
+    everywhere(program);
+  }
+
+  private static void everywhere(Program program) throws InterruptedException {
+    String missing = GpuTest.Condition.missing(false);
+    if (missing != null) {
+      abort(missing);
+    }
+    ProgramRun.check(program);
+    try (Gpu gpu = Gpu.open(0)) {
+      for (Payload.Kind kind : Payload.Kind.values()) {
+        ProgramRun.check(program, gpu, kind);
+      }
+    }
+  }
+
+  @Provide
+  Arbitrary<Program> programs() {
+    return RandomProgramsTest.programs(false);
+  }
+
+  @Provide
+  Arbitrary<Program> failingPrograms() {
+    return RandomProgramsTest.programs(true);
+  }
+}

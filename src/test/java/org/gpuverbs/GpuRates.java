@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gpuverbs;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Not a test by itself: requests of 64 bytes a second from kernels through the software NIC, copies
+ * and completions included; every run's bytes and counts are checked. One line a case: median,
+ * lowest and highest of five runs after a warm-up, from launch until all is done.
+ *
+ * <p>Argument: requests of a run in pinned memory (2000000).
+ */
+final class GpuRates {
+  private static final int RUNS = 5;
+  private static final int DEVICE_SHARE = 10;
+  private static final List<HandOver> HAND_OVERS =
+      List.of(HandOver.TURN, HandOver.BITMAP, HandOver.TURN_LOAD_STORE, HandOver.CLASSIC);
+
+  private GpuRates() {}
+
+  public static void main(String[] args) throws InterruptedException {
+    int wanted = args.length > 0 ? Integer.parseInt(args[0]) : 2_000_000;
+    String missing = GpuTest.Condition.missing(true);
+    if (missing != null) {
+      System.out.println("skipped, " + missing);
+      return;
+    }
+    System.out.println(
+        "payload,policy,queue_pairs,nic_threads,threads,requests_a_run,median_mwqes,lowest,highest,"
+            + "doorbells_per_wqe");
+    try (Gpu gpu = Gpu.open(0)) {
+      for (Payload.Kind kind : new Payload.Kind[] {Payload.Kind.PINNED, Payload.Kind.DEVICE}) {
+        int requests = kind == Payload.Kind.PINNED ? wanted : wanted / DEVICE_SHARE;
+        measure(gpu, kind, 1, 1, 32, SubmitPolicy.EXCLUSIVE, requests);
+        for (HandOver handOver : HAND_OVERS) {
+          SubmitPolicy policy = SubmitPolicy.CLASSIC.handOver(handOver);
+          for (int threads : new int[] {32, 128, 1024, 4096}) {
+            measure(gpu, kind, 1, 1, threads, policy, requests);
+          }
+        }
+        measure(gpu, kind, 1, 1, 1024, SubmitPolicy.TURN.doorbellEvery(64), requests);
+        measure(gpu, kind, 8, 8, 128, SubmitPolicy.TURN, 4 * requests);
+        measure(gpu, kind, 132, 8, 32, SubmitPolicy.TURN, 4 * requests);
+        measure(gpu, kind, 132, 8, 32, SubmitPolicy.EXCLUSIVE, 4 * requests);
+      }
+    }
+  }
+
+  private static void measure(
+      Gpu gpu,
+      Payload.Kind kind,
+      int queuePairs,
+      int nicThreads,
+      int threads,
+      SubmitPolicy policy,
+      int requests)
+      throws InterruptedException {
+    int rounds = Math.max(16, requests / threads / queuePairs);
+    try (Storm storm =
+        new Storm(
+            gpu, kind, nicThreads, 8192, threads, Collections.nCopies(queuePairs, policy))) {
+      double[] rates = new double[RUNS];
+      for (int run = -1; run < RUNS; run++) {
+        byte[] bytes = storm.fill(run);
+        double seconds = storm.run(rounds);
+        storm.verify(bytes, rounds);
+        if (run >= 0) {
+          rates[run] = (double) storm.threads() * (rounds + 1) / seconds / 1e6;
+        }
+      }
+      Arrays.sort(rates);
+      System.out.printf(
+          Locale.ROOT,
+          "%s,%s,%d,%d,%d,%d,%.2f,%.2f,%.2f,%.4f%n",
+          kind,
+          policy,
+          queuePairs,
+          nicThreads,
+          threads,
+          storm.threads() * (rounds + 1),
+          rates[RUNS / 2],
+          rates[0],
+          rates[RUNS - 1],
+          storm.doorbellsPerWqe());
+    }
+  }
+}
