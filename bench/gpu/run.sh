@@ -52,7 +52,7 @@ for each in "${steps[@]}"; do
       ;;
     tests) junit tests 240 org.gpuverbs.GpuMemoryTest org.gpuverbs.GpuStreamTest org.gpuverbs.GpuKernelTest org.gpuverbs.GpuProgramsTest ;;
     trouble) junit trouble 150 org.gpuverbs.GpuTroubleTest ;;
-    jcuda) junit jcuda 60 org.gpuverbs.GpuNeighboursTest ;;
+    jcuda) junit jcuda 90 org.gpuverbs.GpuNeighboursTest org.gpuverbs.GpuFaultTest ;;
     examples)
       main example-halo 60 examples.HaloExchange
       main example-jcuda 60 examples.WithJCuda

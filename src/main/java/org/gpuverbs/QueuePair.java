@@ -124,6 +124,14 @@ public final class QueuePair implements AutoCloseable {
     }
   }
 
+  /** A kernel that met an error has latched it on the GPU; the CQE tells it here too. */
+  void latchError() {
+    if (gpuQueue != null) {
+      gpuQueue.refresh();
+      queue.poll(queue.completed());
+    }
+  }
+
   Device.Qp served() {
     return served;
   }
@@ -391,6 +399,7 @@ public final class QueuePair implements AutoCloseable {
   public int errorSyndrome() {
     enter();
     try {
+      latchError();
       return queue.errorSyndrome();
     } finally {
       gate.exit();
@@ -406,6 +415,7 @@ public final class QueuePair implements AutoCloseable {
   public long errorTicket() {
     enter();
     try {
+      latchError();
       return queue.errorIndex();
     } finally {
       gate.exit();

@@ -25,6 +25,7 @@ final class QueuePairErrors {
     }
     SendQueue queue = qp.queue();
     queue.mark(SendQueue.STATE_ERROR);
+    qp.latchError();
     int syndrome = queue.errorSyndrome();
     long index = queue.errorIndex();
     Log.LOGGER.log(

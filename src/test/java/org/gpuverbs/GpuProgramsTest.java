@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs;
 
-import static org.junit.jupiter.api.Assumptions.abort;
-
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tag;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
+import net.jqwik.api.lifecycle.LifecycleContext;
+import net.jqwik.api.lifecycle.SkipExecutionHook;
 
 /**
  * The random programs of {@link RandomProgramsTest}, each by the CPU's lanes and by the GPU, against
  * the same model.
  */
 @Tag("gpu")
+@AddLifecycleHook(GpuProgramsTest.WithoutGpu.class)
 class GpuProgramsTest {
+  /** Skips, saying why, where there is no GPU. */
+  static final class WithoutGpu implements SkipExecutionHook {
+    @Override
+    public SkipResult shouldBeSkipped(LifecycleContext context) {
+      String missing = GpuTest.Condition.missing(false);
+      return missing == null ? SkipResult.doNotSkip() : SkipResult.skip(missing);
+    }
+  }
+
   @Property(tries = 60)
   void endAsTheModelDoes(@ForAll("programs") Program program) throws InterruptedException {
     everywhere(program);
@@ -27,10 +38,6 @@ class GpuProgramsTest {
   }
 
   private static void everywhere(Program program) throws InterruptedException {
-    String missing = GpuTest.Condition.missing(false);
-    if (missing != null) {
-      abort(missing);
-    }
     ProgramRun.check(program);
     try (Gpu gpu = Gpu.open(0)) {
       for (Payload.Kind kind : Payload.Kind.values()) {

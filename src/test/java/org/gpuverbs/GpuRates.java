@@ -15,7 +15,7 @@ import java.util.Locale;
  */
 final class GpuRates {
   private static final int RUNS = 5;
-  private static final int DEVICE_SHARE = 10;
+  private static final int DEVICE_SHARE = 100;
   private static final List<HandOver> HAND_OVERS =
       List.of(HandOver.TURN, HandOver.BITMAP, HandOver.TURN_LOAD_STORE, HandOver.CLASSIC);
 
@@ -37,10 +37,14 @@ final class GpuRates {
         measure(gpu, kind, 1, 1, 32, SubmitPolicy.EXCLUSIVE, requests);
         for (HandOver handOver : HAND_OVERS) {
           SubmitPolicy policy = SubmitPolicy.CLASSIC.handOver(handOver);
-          for (int threads : new int[] {32, 128, 1024, 4096}) {
-            measure(gpu, kind, 1, 1, threads, policy, requests);
+          for (int threads : new int[] {32, 128, 1024}) {
+            if (kind == Payload.Kind.PINNED || handOver == HandOver.TURN) {
+              measure(gpu, kind, 1, 1, threads, policy, requests);
+            }
           }
         }
+        measure(gpu, kind, 1, 1, 4096, SubmitPolicy.TURN, requests / 4);
+        measure(gpu, kind, 1, 1, 4096, SubmitPolicy.BITMAP, requests / 4);
         measure(gpu, kind, 1, 1, 1024, SubmitPolicy.TURN.doorbellEvery(64), requests);
         measure(gpu, kind, 8, 8, 128, SubmitPolicy.TURN, 4 * requests);
         measure(gpu, kind, 132, 8, 32, SubmitPolicy.TURN, 4 * requests);

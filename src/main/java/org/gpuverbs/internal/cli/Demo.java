@@ -42,6 +42,7 @@ final class Demo {
   private final int copies;
   private final long bytes;
   private final List<DemoRow> rows = new ArrayList<>();
+  private final DemoInitiator initiator;
 
   Demo(DemoOptions options, SourceFile file, Report report) {
     this(options, file, report, window -> {});
@@ -56,8 +57,9 @@ final class Demo {
     copies = options.copiesFor(file.size());
     bytes = file.size() * copies;
     chunk = options.chunkFor(bytes);
+    initiator = DemoInitiator.choose(options.cpu());
     for (DemoPolicy policy : options.policies()) {
-      for (int lanes : options.lanes()) {
+      for (int lanes : initiator.gpu() ? List.of(DemoRow.GPU) : options.lanes()) {
         rows.add(new DemoRow(policy, lanes));
       }
     }
@@ -75,12 +77,13 @@ final class Demo {
   /**
    * What all rows have in common.
    *
+   * @param initiator who submits, and why not a better one
    * @param path the path that the queue pairs took
    * @param copies how many copies of the file lie side by side
    * @param work bytes that all rows together move to the far end
    */
   record Setting(
-      NicInfo nic, Path path, long chunk, long window, int queuePairs, int copies, long work) {}
+      NicInfo nic, String initiator, Path path, long chunk, long window, int queuePairs, int copies, long work) {}
 
   List<DemoRow> rows() {
     return rows;
@@ -94,7 +97,8 @@ final class Demo {
    */
   byte[] run() throws IOException, InterruptedException, UsageException {
     long window = Math.clamp(bytes, 1, options.window());
-    try (Nic nic = options.meeting().open();
+    try (initiator;
+        Nic nic = options.meeting().open();
         FarEnd far = farEnd(nic, window)) {
       return run(nic, far, window);
     }
@@ -112,6 +116,7 @@ final class Demo {
     report.start(
         new Setting(
             nic.info(),
+            initiator.toString(),
             pathOf(nic),
             chunk,
             window,
@@ -153,7 +158,7 @@ final class Demo {
   }
 
   private Rig rig(Nic nic, FarEnd far, DemoRow row) {
-    return new Rig(nic, far, row.policy().policy(), row.lanes(), options.queuePairs());
+    return initiator.rig(nic, far, row.policy().policy(), row.lanes(), options.queuePairs());
   }
 
   private static Path pathOf(Nic nic) {

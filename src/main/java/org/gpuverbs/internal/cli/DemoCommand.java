@@ -97,7 +97,8 @@ final class DemoCommand implements Demo.Report {
     }
     out.printf("path %s on %s%s%n", begun.path(), begun.nic().name(), whyNot(begun));
     out.printf(
-        "initiator: CPU lane threads; %d queue pair%s, requests of %s, windows of %s, %s%n%n",
+        "initiator: %s; %d queue pair%s, requests of %s, windows of %s, %s%n%n",
+        begun.initiator(),
         begun.queuePairs(),
         begun.queuePairs() == 1 ? "" : "s",
         Units.bytes(begun.chunk()),
@@ -157,7 +158,7 @@ final class DemoCommand implements Demo.Report {
       map.put("nic", setting.nic().name());
       map.put("path", setting.path().toString());
       map.put("pathsNotTaken", InfoCommand.paths(setting.nic(), setting.path()));
-      map.put("initiator", "CPU lane threads");
+      map.put("initiator", setting.initiator());
       map.put("queuePairs", setting.queuePairs());
       map.put("chunkBytes", setting.chunk());
       map.put("windowBytes", setting.window());

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the demo is asked for.
  *
+ * @param cpu true for CPU lane threads in any case
  * @param window bytes of each of the two windows
  * @param chunk bytes of a request; 0: by the file's size
  * @param progress true or false if asked for, null by the terminal
@@ -22,6 +23,7 @@ record DemoOptions(
     int queuePairs,
     long window,
     long chunk,
+    boolean cpu,
     boolean cold,
     boolean json,
     @Nullable Boolean progress,
@@ -45,11 +47,13 @@ record DemoOptions(
       """
       usage: demo [options] FILE
              demo --listen [HOST:]PORT [--nic NAME] [--secret-file FILE]
-        Moves FILE from one queue pair to another and back, once under each policy and number of lane threads, and checks
-        the SHA-256 at both ends. Exit status 0 only if every row is verified.
+        Moves FILE from one queue pair to another and back, once under each policy, and checks the SHA-256 at both ends.
+        Where there is a GPU its kernels submit, else CPU lane threads, in two numbers. Exit status 0 only if every row is
+        verified.
 
         --policies LIST   all, or some of %s
-        --lanes LIST      numbers of lane threads, such as 1,4 (the default)
+        --cpu             CPU lane threads, although there is a GPU
+        --lanes LIST      numbers of CPU lane threads, such as 1,4 (the default)
         --qps N           queue pairs that share the work, 1..64 (default 4)
         --window BYTES    size of each of the two windows, a power of two up to 256M (default 64M)
         --chunk BYTES     bytes of a request, a power of two in 64..1M (default: by the size, up to 64K)
@@ -66,7 +70,7 @@ record DemoOptions(
     Arguments arguments =
         Arguments.parse(
             words,
-            Set.of("--cold", "--json", "--progress", "--no-progress"),
+            Set.of("--cpu", "--cold", "--json", "--progress", "--no-progress"),
             Set.of(
                 "--policies",
                 "--lanes",
@@ -99,6 +103,7 @@ record DemoOptions(
         arguments.value("--chunk") == null
             ? 0
             : arguments.bytes("--chunk", 65536, MIN_CHUNK, MAX_CHUNK),
+        arguments.has("--cpu") || lanes != null,
         arguments.has("--cold"),
         arguments.has("--json"),
         arguments.has("--progress")

@@ -15,6 +15,9 @@ import java.util.Map;
  * it arrived.
  */
 final class DemoRow {
+  /** In place of a number of lanes: the GPU submits. */
+  static final int GPU = 0;
+
   private final DemoPolicy policy;
   private final int lanes;
   private final MessageDigest far = Digests.sha256();
@@ -45,7 +48,9 @@ final class DemoRow {
   }
 
   String title() {
-    return "%s, %d lane%s".formatted(policy.title(), lanes, lanes == 1 ? "" : "s");
+    return lanes == GPU
+        ? policy.title() + ", GPU"
+        : "%s, %d lane%s".formatted(policy.title(), lanes, lanes == 1 ? "" : "s");
   }
 
   void arrived(MemorySegment bytesThere) {
@@ -120,7 +125,7 @@ final class DemoRow {
   Object[] cells() {
     return new Object[] {
       policy.title(),
-      lanes,
+      lanes == GPU ? "GPU" : lanes,
       requests,
       String.format(Locale.ROOT, "%.4f", doorbellsPerRequest()),
       Units.rate(megabytesPerSecond()),
@@ -134,7 +139,10 @@ final class DemoRow {
     map.put("policy", policy.option());
     map.put("handOver", policy.policy().handOver().toString());
     map.put("doorbellEvery", policy.policy().doorbellEvery());
-    map.put("lanes", lanes);
+    map.put("initiator", lanes == GPU ? "GPU" : "CPU lane threads");
+    if (lanes != GPU) {
+      map.put("lanes", lanes);
+    }
     map.put("wqes", requests);
     map.put("doorbells", doorbells);
     map.put("bytes", bytes);

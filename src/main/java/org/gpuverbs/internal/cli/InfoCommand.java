@@ -9,6 +9,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.gpuverbs.Availability;
+import org.gpuverbs.Gpu;
+import org.gpuverbs.GpuInfo;
 import org.gpuverbs.GpuVerbs;
 import org.gpuverbs.Nic;
 import org.gpuverbs.NicInfo;
@@ -164,8 +166,29 @@ final class InfoCommand {
     map.put(
         "libnvidia-ml",
         machine.library("libnvidia-ml.so.1").map(Object::toString).orElse("not found"));
-    map.put("used", "not by this version: CPU lane threads run the submit path");
+    RdmaException cause = Gpu.unavailabilityCause();
+    if (cause == null) {
+      map.put("devices", Gpu.list().stream().map(InfoCommand::describe).toList());
+      RdmaException compiler = Gpu.compilerUnavailabilityCause();
+      map.put("NVRTC", compiler == null ? "found" : "not found: " + compiler.hint());
+    } else {
+      map.put("used", "no, CPU lane threads submit: " + cause.hint());
+    }
     return map;
+  }
+
+  private static String describe(GpuInfo gpu) {
+    return "%d: %s, compute %d.%d, %d SMs, %s, CUDA %s%s, NIC writes ordered for %s"
+        .formatted(
+            gpu.ordinal(),
+            gpu.name(),
+            gpu.computeMajor(),
+            gpu.computeMinor(),
+            gpu.multiprocessors(),
+            Units.bytes(gpu.memoryBytes()),
+            gpu.driverVersion(),
+            gpu.gpuDirectRdma() ? ", GPUDirect RDMA" : "",
+            gpu.writesOrdering());
   }
 
   private Map<String, Object> lockedMemory() {

@@ -6,6 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gpuverbs.Batch;
 import org.gpuverbs.CpuLanes;
+import org.gpuverbs.Gpu;
+import org.gpuverbs.GpuStream;
+import org.gpuverbs.Initiator;
 import org.gpuverbs.Nic;
 import org.gpuverbs.QueuePair;
 import org.gpuverbs.QueuePairOptions;
@@ -23,17 +26,26 @@ final class Rig implements AutoCloseable {
 
   private final List<AutoCloseable> opened = new ArrayList<>();
   private final List<QueuePair> near = new ArrayList<>();
-  private final List<CpuLanes> lanes = new ArrayList<>();
+  private final List<Initiator> lanes = new ArrayList<>();
   private long requests;
   private long nanos;
 
+  /** The GPU's built-in kernels submit, on a stream for each queue pair. */
+  Rig(Nic nic, FarEnd far, Gpu gpu, SubmitPolicy policy, int queuePairs) {
+    try {
+      connect(nic, far, QueuePairOptions.builder().gpu(gpu), policy, queuePairs);
+      for (int i = 0; i < queuePairs; i++) {
+        lanes.add(open(GpuStream.open(gpu)));
+      }
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
+  }
+
   Rig(Nic nic, FarEnd far, SubmitPolicy policy, int laneThreads, int queuePairs) {
     try {
-      QueuePairOptions options = QueuePairOptions.builder().policy(policy).depth(DEPTH).build();
-      for (int i = 0; i < queuePairs; i++) {
-        near.add(open(nic.queuePair(options)));
-      }
-      opened.addFirst(far.connect(near));
+      connect(nic, far, QueuePairOptions.builder(), policy, queuePairs);
       // An exclusive queue has one submitter by contract: each lane thread then has queues of its
       // own.
       boolean apart = policy.exclusive();
@@ -44,6 +56,14 @@ final class Rig implements AutoCloseable {
       close();
       throw e;
     }
+  }
+
+  private void connect(
+      Nic nic, FarEnd far, QueuePairOptions.Builder options, SubmitPolicy policy, int queuePairs) {
+    for (int i = 0; i < queuePairs; i++) {
+      near.add(open(nic.queuePair(options.policy(policy).depth(DEPTH).build())));
+    }
+    opened.addFirst(far.connect(near));
   }
 
   private <T extends AutoCloseable> T open(T resource) {

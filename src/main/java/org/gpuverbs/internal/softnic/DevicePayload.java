@@ -41,6 +41,9 @@ final class DevicePayload {
   private long mergeFrom;
   private long mergeBytes;
 
+  /** Whether it is from a device to a device. */
+  private boolean mergeBounces;
+
   // Where staged bytes go once they have arrived.
   private final MemorySegment[] outSegment = new MemorySegment[COPY_OUTS];
   private final long[] outOffset = new long[COPY_OUTS];
@@ -57,13 +60,20 @@ final class DevicePayload {
     final CopyEngine.Stream stream;
     final long staging;
     final int stagingBytes;
+
+    /** Behind the staging: where copies from a device to a device pass through. */
+    final long bounce;
+
+    final int bounceBytes;
     int used;
 
     CopyLane(CopyEngine engine) {
       this.engine = engine;
       stream = engine.open();
       staging = stream.staging();
-      stagingBytes = stream.stagingBytes();
+      stagingBytes = stream.stagingBytes() / 2;
+      bounce = staging + stagingBytes;
+      bounceBytes = stagingBytes;
     }
   }
 
@@ -320,7 +330,8 @@ final class DevicePayload {
     while (done < bytes && failure == Result.OK) {
       long left = bytes - done;
       if (fromDirect && toDirect) {
-        enqueue(toBase + toAt + done, fromBase + fromAt + done, left);
+        enqueue(
+            toBase + toAt + done, fromBase + fromAt + done, left, from == null && to == null);
         return;
       }
       if (from != null && to != null) {
@@ -365,7 +376,12 @@ final class DevicePayload {
   }
 
   private void enqueue(long to, long from, long bytes) {
+    enqueue(to, from, bytes, false);
+  }
+
+  private void enqueue(long to, long from, long bytes, boolean bounces) {
     if (mergeBytes > 0
+        && mergeBounces == bounces
         && to == mergeTo + mergeBytes
         && from == mergeFrom + mergeBytes
         && mergeBytes + bytes <= MERGED
@@ -377,6 +393,7 @@ final class DevicePayload {
     mergeTo = to;
     mergeFrom = from;
     mergeBytes = bytes;
+    mergeBounces = bounces;
   }
 
   /** One copy may read what it writes in any order; two messages may not. */
@@ -385,10 +402,33 @@ final class DevicePayload {
   }
 
   private void start() {
-    if (mergeBytes > 0 && dirty.stream.start(mergeTo, mergeFrom, mergeBytes) != 0) {
+    boolean started = true;
+    if (mergeBytes > 0 && mergeBounces) {
+      started = startBouncing();
+    } else if (mergeBytes > 0) {
+      started = dirty.stream.start(mergeTo, mergeFrom, mergeBytes) == 0;
+    }
+    if (!started) {
       failure = failed();
     }
     mergeBytes = 0;
+  }
+
+  /**
+   * Within a device CUDA copies by a kernel, which never runs beside one that fills the device and
+   * waits for this NIC; to and from pinned memory the copy engine does it. The stream's order lets
+   * every part pass through the same memory.
+   */
+  private boolean startBouncing() {
+    CopyLane lane = dirty;
+    boolean started = true;
+    for (long done = 0; done < mergeBytes && started; done += lane.bounceBytes) {
+      long n = Math.min(lane.bounceBytes, mergeBytes - done);
+      started =
+          lane.stream.start(lane.bounce, mergeFrom + done, n) == 0
+              && lane.stream.start(mergeTo + done, lane.bounce, n) == 0;
+    }
+    return started;
   }
 
   /** Waits until everything started is done, at most {@link Fabric#PATIENCE}; {@link Result}. */
