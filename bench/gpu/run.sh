@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: run.sh RESULTS [STEP...]
 # Runs the tests of a GPU and its measurements on a machine without JDK and Maven, from the folder that `mvn -Pportable package`
-# makes, and leaves raw results in the folder RESULTS. Steps: facts tests trouble jcuda examples demo soak rates sanitizer native;
+# makes, and leaves raw results in the folder RESULTS. Steps: facts tests trouble jcuda examples demo soak rates throughput sanitizer native;
 # default: facts tests trouble jcuda examples demo soak rates. Each step has a limit, so that nothing hangs the machine.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -60,10 +60,12 @@ for each in "${steps[@]}"; do
     demo) main demo 60 org.gpuverbs.internal.cli.Main demo "$here/lib/gpuverbs.jar" ;;
     soak) main soak 120 org.gpuverbs.GpuSoak ;;
     rates) main rates-softnic 120 org.gpuverbs.GpuRates ;;
+    throughput) for i in 1 2 3; do main "throughput-$i" 20 org.gpuverbs.internal.softnic.Throughput 64 16 1 2; done ;;
     sanitizer)
+      # The built-in kernels of every policy, as the demo runs them.
       for tool in memcheck initcheck synccheck; do
-        step "sanitizer-$tool" 120 compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
-          "${java[@]}" -cp "$here/tests:$libraries" org.gpuverbs.GpuSoak 2 20000
+        step "sanitizer-$tool" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 "${java[@]}" \
+          -cp "$here/tests:$libraries" org.gpuverbs.internal.cli.Main demo --cold --qps 2 "$here/run.sh"
       done
       ;;
     native)

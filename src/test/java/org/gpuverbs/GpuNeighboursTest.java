@@ -41,6 +41,11 @@ class GpuNeighboursTest {
     JCudaDriver.cuCtxCreate(context, 0, device);
   }
 
+  /** On the test's thread, which need not be that of the calls around it. */
+  private void use() {
+    JCudaDriver.cuCtxSetCurrent(context);
+  }
+
   @AfterEach
   void destroyContext() {
     JCudaDriver.cuCtxDestroy(context);
@@ -53,7 +58,8 @@ class GpuNeighboursTest {
     return Long.parseUnsignedLong(text.substring(at + 2).replaceAll("[^0-9a-fA-F].*", ""), 16);
   }
 
-  private static CUstream stream() {
+  private CUstream stream() {
+    use();
     CUstream stream = new CUstream();
     JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING);
     return stream;
@@ -61,6 +67,7 @@ class GpuNeighboursTest {
 
   @Test
   void aForeignContextStreamAndPointerServe() throws InterruptedException {
+    use();
     CUdeviceptr pointer = new CUdeviceptr();
     JCudaDriver.cuMemAlloc(pointer, 4096);
     JCudaDriver.cuMemsetD8(pointer, (byte) 5, 2048);
@@ -116,6 +123,7 @@ class GpuNeighboursTest {
 
   @Test
   void managedMemoryCanNotBeRegistered() {
+    use();
     CUdeviceptr pointer = new CUdeviceptr();
     JCudaDriver.cuMemAllocManaged(pointer, 4096, CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL);
     assertRefused(pointer, "managed memory");
