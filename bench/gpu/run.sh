@@ -69,8 +69,7 @@ for each in "${steps[@]}"; do
       done
       ;;
     native)
-      step native-build 120 nvcc -std=c++17 -O3 -arch=sm_90 "-I$here/native/include" "$here/bench/gpu/rates.cu" -o /tmp/gpuverbs-rates
-      step native-rates 240 /tmp/gpuverbs-rates
+      step native 300 sh "$here/bench/gpu/native.sh" "$results/native"
       ;;
     *) echo "run.sh: no step $each" && exit 2 ;;
   esac

@@ -111,7 +111,7 @@ public final class HaloExchange {
       missing = Gpu.compilerUnavailabilityCause();
     }
     if (missing != null) {
-      System.out.println("skipped, no GPU: " + missing.getMessage());
+      System.out.println("skipped, no GPU: " + missing.hint());
       return;
     }
     float[] start = start();

@@ -76,7 +76,7 @@ public final class WithJCuda {
       missing = Gpu.compilerUnavailabilityCause();
     }
     if (missing != null) {
-      System.out.println("skipped, no GPU: " + missing.getMessage());
+      System.out.println("skipped, no GPU: " + missing.hint());
       return;
     }
     JCudaDriver.setExceptionsEnabled(true);
@@ -92,7 +92,8 @@ public final class WithJCuda {
 
     try (Gpu gpu = Gpu.of(context.address());
         Nic nic = Nic.open();
-        DeviceBuffer buffer = DeviceBuffer.of(new Address(pointer).address(), 2L * HALF, gpu, pointer);
+        DeviceBuffer buffer =
+            DeviceBuffer.of(new Address(pointer).address(), 2L * HALF, gpu, pointer);
         MemoryRegion region = nic.register(buffer, Access.REMOTE_WRITE);
         QueuePair qp = nic.queuePair(QueuePairOptions.builder().gpu(gpu).build());
         QueuePair peer = nic.queuePair(QueuePairOptions.defaults());

@@ -284,7 +284,8 @@ public final class Gpu implements AutoCloseable {
   }
 
   /**
-   * Compiles CUDA C++ as {@link #compile} does, for a library that loads and launches kernels itself.
+   * Compiles CUDA C++ as {@link #compile} does, for a library that loads and launches kernels
+   * itself.
    *
    * @param source the text
    * @return a cubin for this GPU, as cuModuleLoadData takes it

@@ -32,8 +32,7 @@ class GpuKernelTest {
   }
 
   private static GpuPair pair(Payload.Kind kind, SubmitPolicy policy) {
-    return new GpuPair(
-        kernels.gpu, kind, QueuePairOptions.builder().depth(1024).policy(policy));
+    return new GpuPair(kernels.gpu, kind, QueuePairOptions.builder().depth(1024).policy(policy));
   }
 
   private static GpuPair pair(Payload.Kind kind) {
@@ -174,9 +173,7 @@ class GpuKernelTest {
       for (int i = 0; i < count; i++) {
         QueuePair qp = nic.queuePair(QueuePairOptions.builder().gpu(gpu).build());
         Pair.connect(qp, nic.queuePair(QueuePairOptions.defaults()));
-        handles
-            .segment()
-            .setAtIndex(java.lang.foreign.ValueLayout.JAVA_LONG, i, qp.deviceHandle());
+        handles.segment().setAtIndex(java.lang.foreign.ValueLayout.JAVA_LONG, i, qp.deviceHandle());
       }
       kernels.run(
           "different_queues",

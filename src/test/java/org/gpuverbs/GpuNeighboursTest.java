@@ -115,8 +115,7 @@ class GpuNeighboursTest {
       }
       Kernel kernel = borrowed.compile(Kernels.source(), "wait_signal");
       IllegalArgumentException e =
-          assertThrows(
-              IllegalArgumentException.class, () -> kernel.launch(0, 1, 1, qp, 0L, 0L));
+          assertThrows(IllegalArgumentException.class, () -> kernel.launch(0, 1, 1, qp, 0L, 0L));
       assertTrue(e.getMessage().contains("belongs to"), e.getMessage());
     }
   }

@@ -11,8 +11,8 @@ import net.jqwik.api.lifecycle.LifecycleContext;
 import net.jqwik.api.lifecycle.SkipExecutionHook;
 
 /**
- * The random programs of {@link RandomProgramsTest}, each by the CPU's lanes and by the GPU, against
- * the same model.
+ * The random programs of {@link RandomProgramsTest}, each by the CPU's lanes and by the GPU,
+ * against the same model.
  */
 @Tag("gpu")
 @AddLifecycleHook(GpuProgramsTest.WithoutGpu.class)

@@ -67,8 +67,7 @@ final class GpuRates {
     int rounds = Math.max(16, requests / threads / queuePairs);
     long began = System.nanoTime();
     try (Storm storm =
-        new Storm(
-            gpu, kind, nicThreads, 8192, threads, Collections.nCopies(queuePairs, policy))) {
+        new Storm(gpu, kind, nicThreads, 8192, threads, Collections.nCopies(queuePairs, policy))) {
       double[] rates = new double[RUNS];
       for (int run = -1; run < RUNS; run++) {
         byte[] bytes = storm.fill(run);

@@ -166,11 +166,7 @@ class GpuStreamTest {
       QueuePair qp = nic.queuePair(QueuePairOptions.builder().gpu(gpu).build());
       QueuePair peer =
           nic.queuePair(
-              QueuePairOptions.builder()
-                  .gpu(gpu)
-                  .receiveDepth(64)
-                  .receiveQueue(received)
-                  .build());
+              QueuePairOptions.builder().gpu(gpu).receiveDepth(64).receiveQueue(received).build());
       Pair.connect(qp, peer);
       Payload from = new Payload(nic, gpu, Payload.Kind.DEVICE, 64, Access.values());
       Payload to = new Payload(nic, gpu, Payload.Kind.DEVICE, 64, Access.values());
@@ -308,8 +304,7 @@ class GpuStreamTest {
     }
   }
 
-  private static void assertRefused(
-      String reason, org.junit.jupiter.api.function.Executable call) {
+  private static void assertRefused(String reason, org.junit.jupiter.api.function.Executable call) {
     IllegalStateException e = assertThrows(IllegalStateException.class, call);
     assertTrue(e.getMessage().contains(reason), e.getMessage());
   }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
       if (cause == null && compiler) {
         cause = Gpu.compilerUnavailabilityCause();
       }
-      return cause == null ? null : "no GPU: " + cause.getMessage();
+      return cause == null ? null : "no GPU: " + cause.hint();
     }
   }
 }

@@ -13,7 +13,9 @@ import org.gpuverbs.internal.softnic.SoftNicConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Kernels whose queue fails, is closed, or never hears of anything; and kernels that can't be made. */
+/**
+ * Kernels whose queue fails, is closed, or never hears of anything; and kernels that can't be made.
+ */
 @GpuTest(compiler = true)
 class GpuTroubleTest {
   private final Kernels kernels = new Kernels();
@@ -147,10 +149,11 @@ class GpuTroubleTest {
     Kernel typed = gpu.compile(Kernels.source(), "typed");
     DeviceBuffer out = kernels.status;
     assertWrong("takes 5 parameters, not 4", () -> typed.launch(0, 1, 1, 1, 2L, 3f, 4.0));
-    assertWrong("argument 1: the kernel's parameter has 8 bytes",
+    assertWrong(
+        "argument 1: the kernel's parameter has 8 bytes",
         () -> typed.launch(0, 1, 1, 1, 2, 3f, 4.0, out));
-    assertWrong("argument 4: a MemorySegment",
-        () -> typed.launch(0, 1, 1, 1, 2L, 3f, 4.0, out.segment()));
+    assertWrong(
+        "argument 4: a MemorySegment", () -> typed.launch(0, 1, 1, 1, 2L, 3f, 4.0, out.segment()));
     assertWrong("argument 0: a String", () -> typed.launch(0, 1, 1, "1", 2L, 3f, 4.0, out));
     assertWrong("argument 0: null", () -> typed.launch(0, 1, 1, null, 2L, 3f, 4.0, out));
   }
@@ -159,7 +162,8 @@ class GpuTroubleTest {
   void aQueuePairOfTheCpuIsNoArgument() {
     Kernel kernel = gpu.compile(Kernels.source(), "wait_signal");
     try (Pair pair = new Pair()) {
-      assertWrong("options.gpu(gpu)",
+      assertWrong(
+          "options.gpu(gpu)",
           () -> kernel.launch(0, 1, 1, pair.qp, kernels.status, kernels.status));
     }
   }
@@ -168,8 +172,7 @@ class GpuTroubleTest {
   void tooManyThreadsAreAnErrorOfTheLaunch() {
     Kernel typed = gpu.compile(Kernels.source(), "typed");
     assertThrows(
-        RuntimeException.class,
-        () -> typed.launch(0, 1, 4096, 1, 2L, 3f, 4.0, kernels.status));
+        RuntimeException.class, () -> typed.launch(0, 1, 4096, 1, 2L, 3f, 4.0, kernels.status));
   }
 
   @Test
@@ -182,8 +185,7 @@ class GpuTroubleTest {
     }
   }
 
-  private static void assertWrong(
-      String reason, org.junit.jupiter.api.function.Executable call) {
+  private static void assertWrong(String reason, org.junit.jupiter.api.function.Executable call) {
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call);
     assertTrue(e.getMessage().contains(reason), e.getMessage());
   }

@@ -93,7 +93,8 @@ final class ProgramRun {
 
     /** What the request takes its inline data from: copied when the batch is built. */
     private MemorySegment source(Op op) {
-      return MemorySegment.ofArray(Arrays.copyOfRange(model.here, op.here(), op.here() + op.length()));
+      return MemorySegment.ofArray(
+          Arrays.copyOfRange(model.here, op.here(), op.here() + op.length()));
     }
 
     WorkRequest request(Op op, ProgramModel before) {
@@ -113,8 +114,7 @@ final class ProgramRun {
         case NOP -> new WorkRequest.Nop();
         case WRITE -> new WorkRequest.Write(local, remote);
         case WRITE_IMMEDIATE -> new WorkRequest.WriteImmediate(local, remote, (int) op.value());
-        case WRITE_INLINE ->
-            new WorkRequest.WriteInline(source(op), remote);
+        case WRITE_INLINE -> new WorkRequest.WriteInline(source(op), remote);
         case READ -> new WorkRequest.Read(local, remote);
         case SEND -> new WorkRequest.Send(local);
         case SEND_IMMEDIATE -> new WorkRequest.SendImmediate(local, (int) op.value());

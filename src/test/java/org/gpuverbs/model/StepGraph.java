@@ -69,7 +69,10 @@ final class StepGraph {
     return new StepGraph(nodes).edges();
   }
 
-  /** The edges "a -> b" of a kernel's PTX, given as the lines of its body. Functions that it calls must hold no step. */
+  /**
+   * The edges "a -> b" of a kernel's PTX, given as the lines of its body. Functions that it calls
+   * must hold no step.
+   */
   static Set<String> ofPtx(List<String> body) {
     Map<String, Integer> labels = new HashMap<>();
     for (int i = 0; i < body.size(); i++) {

@@ -83,7 +83,14 @@ final class Demo {
    * @param work bytes that all rows together move to the far end
    */
   record Setting(
-      NicInfo nic, String initiator, Path path, long chunk, long window, int queuePairs, int copies, long work) {}
+      NicInfo nic,
+      String initiator,
+      Path path,
+      long chunk,
+      long window,
+      int queuePairs,
+      int copies,
+      long work) {}
 
   List<DemoRow> rows() {
     return rows;

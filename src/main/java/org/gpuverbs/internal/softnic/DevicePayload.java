@@ -330,8 +330,7 @@ final class DevicePayload {
     while (done < bytes && failure == Result.OK) {
       long left = bytes - done;
       if (fromDirect && toDirect) {
-        enqueue(
-            toBase + toAt + done, fromBase + fromAt + done, left, from == null && to == null);
+        enqueue(toBase + toAt + done, fromBase + fromAt + done, left, from == null && to == null);
         return;
       }
       if (from != null && to != null) {

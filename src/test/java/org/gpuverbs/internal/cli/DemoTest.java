@@ -71,7 +71,7 @@ class DemoTest {
   @Test
   void everyPolicyMovesAShortFileAndIsVerified() throws Exception {
     Path file = file(12_345);
-    assertEquals(0, run("demo", "--cold", file.toString()), () -> out() + err());
+    assertEquals(0, run("demo", "--cpu", "--cold", file.toString()), () -> out() + err());
     assertTrue(out().contains("12 of 12 rows verified"), out());
     assertTrue(out().contains("SHA-256 " + sha256(file)), out());
     assertTrue(out().contains("path SOFT on soft0; not DIRECT"), out());

@@ -85,8 +85,7 @@ class DevicePayloadTest {
     a.fill(0, data);
     engine.fill(0, fresh(100));
     byte[] device = engine.bytes(0, 100);
-    succeeds(
-        write().remote(b.mr, 0).data(near, 0, 10).data(a.mr, 0, 20).inline(new byte[] {1, 2}));
+    succeeds(write().remote(b.mr, 0).data(near, 0, 10).data(a.mr, 0, 20).inline(new byte[] {1, 2}));
     assertArrayEquals(java.util.Arrays.copyOf(device, 10), b.bytes(0, 10));
     assertArrayEquals(java.util.Arrays.copyOf(data, 20), b.bytes(10, 20));
     assertArrayEquals(new byte[] {1, 2}, b.bytes(30, 2));
@@ -97,7 +96,9 @@ class DevicePayloadTest {
     byte[] data = fresh(50);
     engine.fill(500, data);
     b.receive(
-        new long[] {far.address(), b.mr.address()}, new int[] {20, 30}, new int[] {far.key, b.mr.key});
+        new long[] {far.address(), b.mr.address()},
+        new int[] {20, 30},
+        new int[] {far.key, b.mr.key});
     succeeds(WqeBytes.of(Mlx5.OPCODE_SEND).signalled().data(near, 500, 50));
     assertArrayEquals(java.util.Arrays.copyOf(data, 20), engine.bytes(0, 20));
     assertArrayEquals(java.util.Arrays.copyOfRange(data, 20, 50), b.bytes(0, 30));
@@ -218,8 +219,7 @@ class DevicePayloadTest {
   void boundsAndPermissionsHoldForDevicesToo() {
     SoftMr readable = engine.register(pair.nicB, SoftMr.REMOTE_READ);
     assertEquals(
-        Syndrome.REMOTE_ACCESS,
-        a.execute(write().remote(readable, 0).data(a.mr, 0, 8)).syndrome());
+        Syndrome.REMOTE_ACCESS, a.execute(write().remote(readable, 0).data(a.mr, 0, 8)).syndrome());
   }
 
   @Test
