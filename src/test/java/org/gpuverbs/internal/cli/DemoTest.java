@@ -113,7 +113,7 @@ class DemoTest {
   @Test
   void jsonHoldsTheRowsAndNothingElseIsPrinted() throws Exception {
     Path file = file(5000);
-    assertEquals(0, run("demo", "--cold", "--json", file.toString()), () -> out() + err());
+    assertEquals(0, run("demo", "--cpu", "--cold", "--json", file.toString()), () -> out() + err());
     assertTrue(out().startsWith("{\n") && out().endsWith("}\n"), out());
     assertEquals(12, count(out(), "\"policy\": "));
     assertEquals(13, count(out(), "\"verified\": true"));
