@@ -42,30 +42,34 @@ GV_FN int64_t publish_bitmap_warp(const Queue& q, uint64_t base, uint64_t next) 
     sync_lanes(kFullWarp); /* the leader alone has read the announcements; the bits behind them are for all lanes */
     uint64_t ready = posted;
     for (;;) {
-      const bool early = have_window;
-      have_window = false;
-      if (!early) window = ready_bits<M>(q, (ready & ~31ull) + 32 * lane);
-      if (lane == 0) window |= low_bits(static_cast<uint32_t>(ready) & 31);
-      const uint32_t gaps = ballot(kFullWarp, window != ~0u);
-      uint64_t end = (ready & ~31ull) + 1024;
-      if (gaps != 0) {
-        const uint32_t lane_of_gap = first_one(gaps);
-        end = (ready & ~31ull) + 32 * lane_of_gap + first_zero(from_lane(kFullWarp, window, lane_of_gap));
+      const uint64_t from = ready;
+      for (;;) {
+        const bool early = have_window;
+        have_window = false;
+        if (!early) window = ready_bits<M>(q, (ready & ~31ull) + 32 * lane);
+        if (lane == 0) window |= low_bits(static_cast<uint32_t>(ready) & 31);
+        const uint32_t gaps = ballot(kFullWarp, window != ~0u);
+        uint64_t end = (ready & ~31ull) + 1024;
+        if (gaps != 0) {
+          const uint32_t lane_of_gap = first_one(gaps);
+          end = (ready & ~31ull) + 32 * lane_of_gap + first_zero(from_lane(kFullWarp, window, lane_of_gap));
+        }
+        /*
+         * A bit read before the announcement may be that of the lap before, where it means the opposite. Not so for slots whose last
+         * use is known to be finished, a ring behind: up to there the first window counts, beyond it bits read afresh.
+         */
+        if (early && static_cast<int64_t>(end - next) > 0 &&
+            static_cast<int64_t>(end - from_lane(kFullWarp, q.completed, 0) - q.depth) > 0)
+          continue;
+        ready = end;
+        if (gaps != 0 || ready - posted >= q.depth) break;
       }
-      /*
-       * A bit read before the announcement may be that of the lap before, where it means the opposite. Not so for slots whose last
-       * use is known to be finished, a ring behind: up to there the first window counts, beyond it bits read afresh.
-       */
-      if (early && static_cast<int64_t>(end - next) > 0 &&
-          static_cast<int64_t>(end - from_lane(kFullWarp, q.completed, 0) - q.depth) > 0)
-        continue;
-      ready = end;
-      if (gaps != 0 || ready - posted >= q.depth) break;
-    }
-    if (ready - posted > q.depth) ready = posted + q.depth;
-    if (ready != posted) {
+      if (ready - posted > q.depth) ready = posted + q.depth;
+      if (ready == from) break;
       step_bits_acquire<M>(); /* I1, by every lane: each has read bits, which may not have been announced yet */
       sync_lanes(kFullWarp);  /* and the leader rings for all of them */
+      if ((ready & 31) != 0 || ready - posted == q.depth) break;
+      /* At a word's border the rest of a WQE may show now. */
     }
     if (lane == 0) {
       if (ready != posted) {

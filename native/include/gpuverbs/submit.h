@@ -278,15 +278,23 @@ constexpr uint64_t kAnnouncementMask = (1ull << kAnnouncementBits) - 1;
 GV_FN uint32_t low_bits(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 
 template <uint32_t M>
+GV_FN void xor_ready_bits(const Queue& q, uint64_t from, uint32_t n) {
+  const uint32_t slot = static_cast<uint32_t>(from) & (q.depth - 1);
+  step_bitmap_xor<M>(q.bitmap + (slot >> 5), low_bits(n) << (slot & 31));
+}
+
+/*
+ * A scan that stops inside a WQE would ring for half of it. Nobody gets past `base` without its bit, so that the word with that
+ * bit is set after all others: [base, next) shows whole or not at all to whoever acquires what it has read.
+ */
+template <uint32_t M>
 GV_FN void set_ready_bits(const Queue& q, uint64_t base, uint64_t next) {
-  uint32_t* bits = q.bitmap;
-  for (uint64_t at = base; at < next;) {
-    const uint32_t offset = static_cast<uint32_t>(at) & 31;
-    const uint32_t left = static_cast<uint32_t>(next - at);
-    const uint32_t n = 32 - offset < left ? 32 - offset : left;
-    step_bitmap_xor<M>(bits + ((static_cast<uint32_t>(at) & (q.depth - 1)) >> 5), low_bits(n) << offset);
-    at += n;
+  const uint64_t border = (base & ~31ull) + 32;
+  if (next > border) {
+    for (uint64_t at = border; at < next; at += 32) xor_ready_bits<M>(q, at, static_cast<uint32_t>(next - at));
+    step_bits_release<M>();
   }
+  xor_ready_bits<M>(q, base, static_cast<uint32_t>((next < border ? next : border) - base));
 }
 
 /* Ready bits of the 32 slots that hold `index`, 1 = ready. */
@@ -314,15 +322,15 @@ GV_FN uint32_t first_zero(uint32_t v) {
 #endif
 }
 
-/* The first index from `from` on that is not ready; at most a ring further. */
+/* The first index from `from` on that is not ready; at most `limit`. */
 template <uint32_t M>
-GV_FN uint64_t scan_ready(const Queue& q, uint64_t from) {
-  for (uint64_t at = from; at - from < q.depth;) {
+GV_FN uint64_t scan_ready(const Queue& q, uint64_t from, uint64_t limit) {
+  for (uint64_t at = from; at < limit;) {
     const uint32_t v = ready_bits<M>(q, at) | low_bits(static_cast<uint32_t>(at) & 31);
     if (v != ~0u) return (at & ~31ull) + first_zero(v);
     at = (at & ~31ull) + 32;
   }
-  return from + q.depth;
+  return limit;
 }
 
 /* The posted index, 40 bits wide in the word, by its distance from an index that is at most a ring away. */
@@ -343,10 +351,17 @@ GV_FN int64_t publish_bitmap(const Queue& q, uint64_t base, uint64_t next) {
   uint64_t announced = 1;
   do {
     step_scan_acquire<M>();
-    const uint64_t ready = scan_ready<M>(q, posted);
+    uint64_t ready = posted;
+    for (;;) {
+      const uint64_t from = ready;
+      ready = scan_ready<M>(q, from, posted + q.depth);
+      if (ready == from) break;
+      step_bits_acquire<M>(); /* I1: a bit may be seen before its owner has announced it */
+      if ((ready & 31) != 0) break;
+      /* At a word's border the rest of a WQE may show now. */
+    }
     count64(&q.sq->scans, 1);
     if (ready != posted) {
-      step_bits_acquire<M>(); /* I1: a bit may be seen before its owner has announced it */
       relaxed_store64(&q.sq->ready_head, ready);
       ring<M>(q, ready);
     }

@@ -57,6 +57,8 @@ record SubmitPath(String name, List<String> lines) {
               .replace("{base}", "" + index)
               .replace("{next}", "" + (index + 1))
               .replace("{bit}", "" + (1 << index))
+              .replace("{word}", index == 0 ? "0" : "1")
+              .replace("{wordbit}", "" + (index == 0 ? 1 : 1 << (index - 1)))
               .replace("{rings}", rings ? "1" : "0");
       out.addAll(table.expand(line, mode, index + "x" + at));
     }
