@@ -69,14 +69,19 @@ class Sender {
   GV_FN_METHOD int64_t put_signal(uint64_t remote, uint32_t rkey, uint64_t local, uint32_t lkey, uint32_t bytes,
                                   uint64_t signal, uint32_t signal_rkey, uint64_t add, uint64_t scratch,
                                   uint32_t scratch_lkey) {
-    const int64_t first = reserve_blocks(2);
-    if (first < 0) return first;
-    const uint64_t base = static_cast<uint64_t>(first);
-    WriteRequest{q_, remote, local, rkey, lkey, bytes, 0, kRdmaWrite, 0}.template write<store_mode>(base);
-    AtomicRequest{q_, signal, scratch, signal_rkey, scratch_lkey, add, 0, GV_FLAG_SIGNALED, kAtomicFa}
-        .template write<store_mode>(base + 1);
-    const int64_t status = publish_blocks(base, base + 2);
-    return status == GV_OK ? first + 1 : status;
+    const WriteRequest data{q_, remote, local, rkey, lkey, bytes, 0, kRdmaWrite, 0};
+    const AtomicRequest flag{q_, signal, scratch, signal_rkey, scratch_lkey, add, 0, GV_FLAG_SIGNALED, kAtomicFa};
+    const auto both = [&](uint64_t index) {
+      data(index);
+      flag(index + 1);
+    };
+    int64_t first;
+    if (active_lanes() == kFullWarp)
+      /* By the warp, as put() does: an EXCLUSIVE queue's lanes must agree on the next index. */
+      first = submit_warp<H, M>(q_, lanes_with(kFullWarp, reinterpret_cast<uint64_t>(q_.sq)), 2, both);
+    else
+      first = submit_lane<H, M>(q_, 2, both);
+    return first < 0 ? first : first + 1;
   }
 
   /* ---- warp scope: the lanes of `mask`, each with its request, all on this queue ---- */
@@ -147,11 +152,12 @@ class Sender {
   /* After a get or an atomic is done: orders this thread's reads of the fetched bytes behind its completion. */
   GV_FN_METHOD void fetch_fence() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
+  /* EXCLUSIVE: the doorbell for what no border has rung, by one of the lanes that are here. test(), wait() and quiet() do it. */
+  GV_FN_METHOD void flush() { cover_tail(); }
+
   GV_FN_METHOD Queue& view() { return q_; }
 
  private:
-  static constexpr uint32_t store_mode = M;
-
   /* EXCLUSIVE: the doorbell for what no border has rung, by one of the lanes that are here. */
   GV_FN_METHOD void cover_tail() {
     if (H != GV_HANDOVER_EXCLUSIVE || q_.rung == q_.head) return;
@@ -163,9 +169,6 @@ class Sender {
     const uint64_t control = constant64(&q_.sq->host_control);
     return control != 0 && host_load64(reinterpret_cast<const uint64_t*>(control)) != 0;
   }
-
-  GV_FN_METHOD int64_t reserve_blocks(uint32_t n) { return reserve<H, M>(q_, n); }
-  GV_FN_METHOD int64_t publish_blocks(uint64_t base, uint64_t next) { return publish<H, M>(q_, base, next, true); }
 
   GV_FN_METHOD static uint32_t control_flags(const Queue& q, uint64_t index, uint32_t blocks, uint32_t flags) {
     return ((flags & GV_FLAG_SIGNALED) != 0 || covers_signal_slot(index, blocks, q.signal_every) ? kCqUpdate : 0) |
@@ -294,10 +297,17 @@ class QueuePair {
   GV_FN_METHOD int64_t in_mode(F& f) {
     if (constant32(&handle_->fence_mode) == GV_FENCE_DEVICE) {
       Sender<H, GV_FENCE_DEVICE> s(handle_);
-      return f(s);
+      return finish(s, f(s));
     }
     Sender<H, GV_FENCE_SYSTEM> s(handle_);
-    return f(s);
+    return finish(s, f(s));
+  }
+
+  /* The Sender that knows what is not rung yet ends here (I3). */
+  template <class S>
+  GV_FN_METHOD static int64_t finish(S& s, int64_t status) {
+    s.flush();
+    return status;
   }
 
   template <class F>
