@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs.model;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Tells whether a program may have an execution in which program order and reads-from form a cycle
@@ -22,11 +26,9 @@ final class LoadBuffering {
   /** The part of {@link #flows} in which the write does not depend on the read. */
   private final Relation independent;
 
-  private final Program program;
   private final List<String> locations;
 
   private LoadBuffering(Program program) {
-    this.program = program;
     this.locations = List.copyOf(program.locations());
     this.flows = new Relation(locations.size());
     this.independent = new Relation(locations.size());
@@ -35,7 +37,7 @@ final class LoadBuffering {
   static boolean possible(Program program) {
     LoadBuffering analysis = new LoadBuffering(program);
     for (Program.Code code : program.threads()) {
-      analysis.walk(code.steps(), new int[code.steps().size()], 0, List.of(), 0, new HashMap<>());
+      analysis.walk(code.steps());
     }
     Relation reached = analysis.flows.closure();
     for (int from = 0; from < reached.size(); from++) {
@@ -49,94 +51,114 @@ final class LoadBuffering {
   }
 
   /**
-   * @param taken how often each backward branch was taken
-   * @param reads the locations read so far, in order
-   * @param control the reads that branches so far depend on, as bits
+   * What is known at a place in the code; reads are numbered by instruction, as bits.
+   *
+   * @param read the reads that were executed
+   * @param open those that no branch so far depends on
+   * @param lost those that were executed again while open: nothing will ever depend on the earlier
+   *     execution
    * @param taints for each register the reads that its value was computed from
    */
-  private void walk(
-      List<Program.Step> steps,
-      int[] taken,
-      int pc,
-      List<Integer> reads,
-      long control,
-      Map<String, Long> taints) {
-    if (pc >= steps.size()) {
-      return;
+  private record State(int pc, long read, long open, long lost, Map<String, Long> taints) {
+    State at(int next) {
+      return new State(next, read, open, lost, taints);
     }
-    switch (steps.get(pc).instruction()) {
-      case Instruction.Load load -> {
-        Map<String, Long> after = with(taints, load.register(), 1L << reads.size());
-        walk(steps, taken, pc + 1, plus(reads, load.location()), control, after);
+
+    State reading(int number, String register) {
+      long bit = 1L << number;
+      return new State(pc + 1, read | bit, open | bit, lost | (open & bit), with(register, bit));
+    }
+
+    State setting(String register, long taint) {
+      return new State(pc + 1, read, open, lost, with(register, taint));
+    }
+
+    State branching(long depends) {
+      return new State(pc, read, open & ~depends, lost, taints);
+    }
+
+    long taint(Operand operand) {
+      return operand instanceof Operand.Register r ? taints.getOrDefault(r.name(), 0L) : 0;
+    }
+
+    private Map<String, Long> with(String register, long taint) {
+      Map<String, Long> copy = new HashMap<>(taints);
+      copy.put(register, taint);
+      return copy;
+    }
+  }
+
+  private void walk(List<Program.Step> steps) {
+    int[] numbers = new int[steps.size()];
+    int[] read = new int[steps.size()];
+    int count = 0;
+    for (int pc = 0; pc < steps.size(); pc++) {
+      String location =
+          switch (steps.get(pc).instruction()) {
+            case Instruction.Load load -> load.location();
+            case Instruction.Atom atom -> atom.location();
+            default -> null;
+          };
+      if (location != null) {
+        numbers[pc] = count;
+        read[count++] = locations.indexOf(location);
       }
+    }
+    Set<State> seen = new HashSet<>();
+    Deque<State> open = new ArrayDeque<>(List.of(new State(0, 0, 0, 0, Map.of())));
+    while (!open.isEmpty()) {
+      State state = open.pop();
+      if (state.pc < steps.size() && seen.add(state)) {
+        step(steps, numbers, read, state, open);
+      }
+    }
+  }
+
+  private void step(
+      List<Program.Step> steps, int[] numbers, int[] read, State state, Deque<State> open) {
+    int pc = state.pc;
+    switch (steps.get(pc).instruction()) {
+      case Instruction.Load load -> open.push(state.reading(numbers[pc], load.register()));
       case Instruction.Atom atom -> {
-        write(reads, control | taint(taints, atom.a()) | taint(taints, atom.b()), atom.location());
+        write(read, state, state.taint(atom.a()) | state.taint(atom.b()), atom.location());
         int location = locations.indexOf(atom.location());
         flows.add(location, location);
-        Map<String, Long> after = with(taints, atom.register(), 1L << reads.size());
-        walk(steps, taken, pc + 1, plus(reads, atom.location()), control, after);
+        open.push(state.reading(numbers[pc], atom.register()));
       }
       case Instruction.Store store -> {
-        write(reads, control | taint(taints, store.value()), store.location());
-        walk(steps, taken, pc + 1, reads, control, taints);
+        write(read, state, state.taint(store.value()), store.location());
+        open.push(state.at(pc + 1));
       }
-      case Instruction.Local local -> {
-        long taint = taint(taints, local.a()) | taint(taints, local.b());
-        walk(steps, taken, pc + 1, reads, control, with(taints, local.register(), taint));
+      case Instruction.Local local ->
+          open.push(
+              state.setting(local.register(), state.taint(local.a()) | state.taint(local.b())));
+      case Instruction.Branch branch -> {
+        State after = state.branching(state.taint(branch.a()) | state.taint(branch.b()));
+        Boolean known =
+            branch.a() instanceof Operand.Constant a && branch.b() instanceof Operand.Constant b
+                ? (Boolean) branch.compare().holds(a.value(), b.value())
+                : null;
+        if (!Boolean.TRUE.equals(known)) {
+          open.push(after.at(pc + 1));
+        }
+        if (!Boolean.FALSE.equals(known)) {
+          open.push(after.at(Program.target(steps, branch.label())));
+        }
       }
-      case Instruction.Branch branch -> branch(branch, steps, taken, pc, reads, control, taints);
-      case Instruction.Fence fence -> walk(steps, taken, pc + 1, reads, control, taints);
-      case Instruction.Label label -> walk(steps, taken, pc + 1, reads, control, taints);
+      case Instruction.Fence fence -> open.push(state.at(pc + 1));
+      case Instruction.Label label -> open.push(state.at(pc + 1));
     }
   }
 
-  private void branch(
-      Instruction.Branch branch,
-      List<Program.Step> steps,
-      int[] taken,
-      int pc,
-      List<Integer> reads,
-      long control,
-      Map<String, Long> taints) {
-    long after = control | taint(taints, branch.a()) | taint(taints, branch.b());
-    Boolean known =
-        branch.a() instanceof Operand.Constant a && branch.b() instanceof Operand.Constant b
-            ? (Boolean) branch.compare().holds(a.value(), b.value())
-            : null;
-    if (!Boolean.TRUE.equals(known)) {
-      walk(steps, taken, pc + 1, reads, after, taints);
-    }
-    int target = Program.target(steps, branch.label());
-    if (!Boolean.FALSE.equals(known) && (target > pc || taken[pc] < program.unroll())) {
-      taken[pc]++;
-      walk(steps, taken, target, reads, after, taints);
-      taken[pc]--;
-    }
-  }
-
-  private void write(List<Integer> reads, long depends, String location) {
+  private void write(int[] read, State state, long operands, String location) {
     int to = locations.indexOf(location);
-    for (int i = 0; i < reads.size(); i++) {
-      flows.add(reads.get(i), to);
-      if ((depends >> i & 1) == 0) {
-        independent.add(reads.get(i), to);
+    long without = (state.open & ~operands) | state.lost;
+    for (long left = state.read; left != 0; left &= left - 1) {
+      int number = Long.numberOfTrailingZeros(left);
+      flows.add(read[number], to);
+      if ((without >>> number & 1) != 0) {
+        independent.add(read[number], to);
       }
     }
-  }
-
-  private List<Integer> plus(List<Integer> reads, String location) {
-    List<Integer> copy = new java.util.ArrayList<>(reads);
-    copy.add(locations.indexOf(location));
-    return copy;
-  }
-
-  private static Map<String, Long> with(Map<String, Long> taints, String register, long taint) {
-    Map<String, Long> copy = new HashMap<>(taints);
-    copy.put(register, taint);
-    return copy;
-  }
-
-  private static long taint(Map<String, Long> taints, Operand operand) {
-    return operand instanceof Operand.Register r ? taints.getOrDefault(r.name(), 0L) : 0;
   }
 }

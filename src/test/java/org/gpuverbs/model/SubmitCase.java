@@ -33,7 +33,11 @@ record SubmitCase(
      */
     NO_LOST_TAIL,
     /** Not a property but a check of the model: the good outcome is reachable. */
-    REACHABLE
+    REACHABLE;
+
+    boolean looksAtWqes() {
+      return this == WQE_BY_DOORBELL || this == WQE_BY_DBR || this == REACHABLE;
+    }
   }
 
   String name() {
@@ -60,7 +64,11 @@ record SubmitCase(
         column.add("P" + i + "@cta " + i + ",gpu 0");
         columns.add(column);
       }
-      column.addAll(path.instructions(table, mode, i, ringers.contains(i)));
+      List<String> code = path.instructions(table, mode, i, ringers.contains(i));
+      if (!property.looksAtWqes()) {
+        code.removeIf(line -> line.startsWith("st.weak w"));
+      }
+      column.addAll(code);
     }
     String nic = "P" + columns.size();
     List<String> observer = observer();

@@ -92,8 +92,9 @@ final class ThreadRun {
     return events;
   }
 
+  /** What the run did so far; a run never changes once it waits. */
   Trace trace() {
-    return new Trace(List.copyOf(events), Map.copyOf(values));
+    return new Trace(events, values);
   }
 
   /**
