@@ -6,8 +6,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 import org.gpuverbs.CpuLanes;
+import org.gpuverbs.Gpu;
+import org.gpuverbs.GpuStream;
 import org.gpuverbs.Initiator;
 import org.gpuverbs.Path;
+import org.jspecify.annotations.Nullable;
 
 /** The side that submits and measures. One thread. */
 final class Client {
@@ -41,7 +44,7 @@ final class Client {
     return path;
   }
 
-  void run(Channel channel) {
+  void run(Channel channel, NicChoice choice) {
     Plan plan = options.plan();
     byte[] answer = channel.exchange(plan.toBytes());
     if (answer.length != 1 || answer[0] != Plan.VERSION) {
@@ -49,14 +52,16 @@ final class Client {
     }
     String problem = "";
     Side made = null;
+    Gpu gpu = null;
     try {
-      made = new Side(plan, options.policy());
+      gpu = options.gpu() < 0 ? null : Gpu.open(options.gpu());
+      made = new Side(plan, options.policy(), choice, gpu);
     } catch (RuntimeException | OutOfMemoryError e) {
       problem = Words.of(e);
     }
-    try (Side side = made;
-        Initiator initiator =
-            options.lanes() == 0 ? CpuLanes.caller() : CpuLanes.start(options.lanes())) {
+    try (Gpu closedLast = gpu;
+        Side side = made;
+        Initiator initiator = problem.isEmpty() ? initiator(gpu) : CpuLanes.caller()) {
       Words.agree(channel, problem);
       side.connect(channel);
       path = side.path();
@@ -66,6 +71,13 @@ final class Client {
     } finally {
       bar.clear();
     }
+  }
+
+  private Initiator initiator(@Nullable Gpu gpu) {
+    if (gpu != null) {
+      return GpuStream.open(gpu);
+    }
+    return options.lanes() == 0 ? CpuLanes.caller() : CpuLanes.start(options.lanes());
   }
 
   private void row(Channel channel, Side side, Initiator initiator, int index) {

@@ -76,6 +76,14 @@ public final class PerfCommand implements Callable<Integer> {
   private Path secret;
 
   @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "NIC",
+      description =
+          "By its name in the library's info command (the software NIC; between processes the first"
+              + " with path PROXY).")
+  private String nic;
+
+  @Option(
       names = {"-s", "--size"},
       converter = Sizes.class,
       description = "Bytes a message, such as 64, 4K or 8M (64 KiB; latency 8).")
@@ -131,6 +139,13 @@ public final class PerfCommand implements Callable<Integer> {
   private String initiator;
 
   @Option(
+      names = "--gpu",
+      paramLabel = "ORDINAL",
+      defaultValue = "0",
+      description = "With --initiator gpu: which (${DEFAULT-VALUE}).")
+  private int gpu;
+
+  @Option(
       names = "--lanes",
       defaultValue = "0",
       description = "CPU lane threads; 0 is the caller's own thread (${DEFAULT-VALUE}).")
@@ -180,9 +195,10 @@ public final class PerfCommand implements Callable<Integer> {
       PerfOptions options = options();
       GpuVerbs.ensureAvailable();
       if (server) {
-        serve(out);
+        serve(out, new NicChoice(nic, true));
       } else {
-        new PerfRun(options, warmUp, out).run(channelOptions(), address());
+        new PerfRun(options, warmUp, out)
+            .run(channelOptions(), address(), new NicChoice(nic, host != null));
       }
       return 0;
     } catch (PerfException | RdmaException | IllegalArgumentException e) {
@@ -204,9 +220,11 @@ public final class PerfCommand implements Callable<Integer> {
     if (!(warmUp >= 0 && warmUp <= 60)) {
       throw wrong("--warm-up " + warmUp + ": take 0 to 60 seconds");
     }
+    if (gpu < 0) {
+      throw wrong("--gpu " + gpu + ": take 0 or more");
+    }
     switch (initiator) {
-      case "cpu" -> {}
-      case "gpu" -> throw wrong(GpuInitiator.REFUSAL);
+      case "cpu", "gpu" -> {}
       default -> throw wrong("--initiator " + initiator + ": take cpu or gpu");
     }
     int usual = test.atomic() || test.latency() ? Long.BYTES : 1 << 16;
@@ -222,6 +240,7 @@ public final class PerfCommand implements Callable<Integer> {
           batch == null ? (test.latency() ? 1 : Math.min(16, depth)) : batch,
           Policies.of(policy.name(), FenceMode.SYSTEM.name(), doorbellEvery),
           lanes,
+          initiator.equals("gpu") ? gpu : -1,
           validate,
           histogram,
           json,
@@ -275,12 +294,12 @@ public final class PerfCommand implements Callable<Integer> {
     return address;
   }
 
-  private void serve(PrintStream out) throws IOException {
+  private void serve(PrintStream out, NicChoice choice) throws IOException {
     InetSocketAddress local = secret == null ? socket("127.0.0.1", port) : socket("0.0.0.0", port);
     out.println("perf: waiting for a client on " + local);
     Duration wait = Duration.ofHours(1);
     try (Rendezvous.Peer peer = Rendezvous.accept(local, channelOptions().timeout(wait))) {
-      Server.serve(Channel.of(peer));
+      Server.serve(Channel.of(peer), choice);
     }
     out.println("perf: done");
   }

@@ -18,6 +18,7 @@ import org.gpuverbs.SubmitPolicy;
  * @param batch messages a submit
  * @param policy how submitters share a queue
  * @param lanes lane threads; 0 for the caller's own
+ * @param gpu whose kernels submit, -1 for the CPU
  * @param validate whether payloads are compared
  * @param histogram whether the latency's distribution is printed
  * @param json where the results go, or null
@@ -33,6 +34,7 @@ record PerfOptions(
     int batch,
     SubmitPolicy policy,
     int lanes,
+    int gpu,
     boolean validate,
     boolean histogram,
     Path json,
@@ -60,6 +62,7 @@ record PerfOptions(
     require(
         !policy.exclusive() || lanes <= 1,
         "--policy EXCLUSIVE means one submitter: take --lanes 0 or 1, or another policy");
+    require(gpu < 0 || lanes == 0, "--lanes are the CPU's: leave it out with --initiator gpu");
     require(
         !test.latency() || queuePairs == 1,
         test.text() + " measures one message at a time: leave out -q");

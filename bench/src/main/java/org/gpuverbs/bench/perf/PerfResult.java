@@ -22,6 +22,7 @@ import org.gpuverbs.bench.Machine;
  * @param depth of the send queue
  * @param batch messages a submit
  * @param policy of the submitters
+ * @param initiator cpu or gpu
  * @param lanes lane threads, 0 the caller's
  * @param machine before the run
  * @param rows one a size
@@ -36,6 +37,7 @@ record PerfResult(
     int depth,
     int batch,
     String policy,
+    String initiator,
     int lanes,
     Machine machine,
     List<Row> rows) {
@@ -51,6 +53,7 @@ record PerfResult(
         options.depth(),
         options.batch(),
         options.policy().toString(),
+        options.gpu() < 0 ? "cpu" : "gpu",
         options.lanes(),
         machine,
         rows);

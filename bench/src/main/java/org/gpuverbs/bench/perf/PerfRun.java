@@ -26,7 +26,8 @@ final class PerfRun {
   }
 
   /** Loopback if {@code server} is null. */
-  void run(Rendezvous.Options rendezvous, InetSocketAddress server) throws IOException {
+  void run(Rendezvous.Options rendezvous, InetSocketAddress server, NicChoice choice)
+      throws IOException {
     Machine machine = Machine.here();
     boolean terminal = System.console() != null && System.console().isTerminal();
     Bar bar = new Bar(System.err, terminal && !options.quiet());
@@ -34,10 +35,10 @@ final class PerfRun {
     out.println(title(server));
     out.println(Columns.header(options.test()));
     if (server == null) {
-      loopback(client);
+      loopback(client, choice);
     } else {
       try (Rendezvous.Peer peer = Rendezvous.connect(server, rendezvous)) {
-        client.run(Channel.of(peer));
+        client.run(Channel.of(peer), choice);
       }
     }
     if (options.histogram()) {
@@ -63,10 +64,12 @@ final class PerfRun {
         + " a submit, policy "
         + options.policy()
         + ", "
-        + (options.lanes() == 0 ? "the caller's thread" : options.lanes() + " lane threads");
+        + (options.gpu() >= 0
+            ? "GPU " + options.gpu()
+            : options.lanes() == 0 ? "the caller's thread" : options.lanes() + " lane threads");
   }
 
-  private static void loopback(Client client) {
+  private static void loopback(Client client, NicChoice choice) {
     Channel[] ends = Channel.pair();
     Thread me = Thread.currentThread();
     CompletableFuture<Void> server = new CompletableFuture<>();
@@ -76,7 +79,7 @@ final class PerfRun {
         .start(
             () -> {
               try {
-                Server.serve(ends[1]);
+                Server.serve(ends[1], choice);
                 server.complete(null);
               } catch (RuntimeException | Error e) {
                 server.completeExceptionally(e);
@@ -84,7 +87,7 @@ final class PerfRun {
               }
             });
     try {
-      client.run(ends[0]);
+      client.run(ends[0], choice);
     } catch (PerfException e) {
       // The server's own problem says more than that it fell silent.
       if (server.isCompletedExceptionally() && Thread.interrupted()) {

@@ -11,12 +11,12 @@ final class Server {
   private Server() {}
 
   /** Serves one client to its end. */
-  static void serve(Channel channel) {
+  static void serve(Channel channel, NicChoice choice) {
     Plan plan = Plan.fromBytes(channel.exchange(new byte[] {Plan.VERSION}));
     String problem = "";
     Side made = null;
     try {
-      made = new Side(plan, SubmitPolicy.TURN);
+      made = new Side(plan, SubmitPolicy.TURN, choice, null);
     } catch (RuntimeException | OutOfMemoryError e) {
       problem = Words.of(e);
     }

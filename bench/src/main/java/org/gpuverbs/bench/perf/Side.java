@@ -11,6 +11,7 @@ import org.gpuverbs.Access;
 import org.gpuverbs.Batch;
 import org.gpuverbs.CompletionQueue;
 import org.gpuverbs.Completions;
+import org.gpuverbs.Gpu;
 import org.gpuverbs.LocalMemory;
 import org.gpuverbs.MemoryRegion;
 import org.gpuverbs.Nic;
@@ -23,6 +24,7 @@ import org.gpuverbs.RemoteMemory;
 import org.gpuverbs.Status;
 import org.gpuverbs.SubmitPolicy;
 import org.gpuverbs.WorkRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One side's NIC, queue pairs and memory. Each queue pair has two ranges: {@code out}, whose bytes
@@ -44,11 +46,12 @@ final class Side implements AutoCloseable {
   private final CompletionQueue received;
   private RemoteMemory peer;
 
-  Side(Plan plan, SubmitPolicy policy) {
+  /** {@code gpu} submits, or this host if it is null. */
+  Side(Plan plan, SubmitPolicy policy, NicChoice choice, @Nullable Gpu gpu) {
     this.plan = plan;
     slot = Math.max(ALIGNED, (plan.largest() + ALIGNED - 1) / ALIGNED * ALIGNED);
     long bytes = slot * plan.queuePairs();
-    nic = Nic.open();
+    nic = choice.open();
     try {
       if (plan.largest() > nic.maxMessageBytes()) {
         throw new PerfException(
@@ -64,6 +67,9 @@ final class Side implements AutoCloseable {
               : null;
       QueuePairOptions.Builder options =
           QueuePairOptions.builder().depth(plan.depth()).policy(policy);
+      if (gpu != null) {
+        options.gpu(gpu);
+      }
       if (received != null) {
         options.receiveDepth(plan.depth()).receiveQueue(received);
       }
