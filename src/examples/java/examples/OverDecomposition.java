@@ -67,8 +67,7 @@ public final class OverDecomposition {
     int tasks = args.length > 1 ? Integer.parseInt(args[1]) : 8;
     long millis = args.length > 2 ? Long.parseLong(args[2]) : 500;
     for (Way way : Way.values()) {
-      Result result =
-          run(way, schedulers, tasks, Duration.ofMillis(1), Duration.ofMillis(millis));
+      Result result = run(way, schedulers, tasks, Duration.ofMillis(1), Duration.ofMillis(millis));
       System.out.printf(
           Locale.ROOT,
           "%-9s %8.0f sends/s, schedulers %5.1f %% available%n",
@@ -211,17 +210,14 @@ public final class OverDecomposition {
     boolean sourceIsFree() {
       long now = ticket;
       return !sent
-          || (scheduler.way == Way.DEFERRED
-                  ? scheduler.sender.poll(now)
-                  : scheduler.qp.poll(now))
+          || (scheduler.way == Way.DEFERRED ? scheduler.sender.poll(now) : scheduler.qp.poll(now))
               == Status.DONE;
     }
 
     void step() throws InterruptedException {
       long result = ++steps;
       stream.delay(scheduler.work);
-      stream.enqueue(
-          () -> scheduler.memory.segment().set(ValueLayout.JAVA_LONG, offset, result));
+      stream.enqueue(() -> scheduler.memory.segment().set(ValueLayout.JAVA_LONG, offset, result));
       sent = true;
       long began = System.nanoTime();
       switch (scheduler.way) {

@@ -30,12 +30,7 @@ public final class CheckCommand implements Callable<Integer> {
    */
   private static final Set<String> HOT =
       Set.of(
-          "SubmitPath",
-          "SubmitAlone",
-          "FfmCost",
-          "SoftNicDrain",
-          "SoftNicThroughput",
-          "PeerPut");
+          "SubmitPath", "SubmitAlone", "FfmCost", "SoftNicDrain", "SoftNicThroughput", "PeerPut");
 
   private static final double LIMIT = 1;
 
