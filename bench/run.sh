@@ -30,7 +30,7 @@ jmh() {
   measure 400 "\\.$suite\\." "$@" ${left_out:+-e "$left_out"} -foe true -prof gc -rf json -rff "$out/jmh-$suite.json"
 }
 
-suites=(FfmCost SubmitAlone SubmitPath SoftNicThroughput SoftNicDrain SoftNicLatency Registration PeerPut)
+suites=(FfmCost SubmitAlone SubmitPath SoftNicThroughput SoftNicDrain SoftNicLatency Registration PeerPut DeferredSends DeferredHarvest OverDecomposed)
 for suite in "${suites[@]}"; do jmh "$suite"; done
 [[ $left_out == *JucxPut* ]] || jmh JucxPut
 others=$(bounded 60 -l | grep -c -v -E "^Benchmarks|\\.($(IFS='|'; echo "${suites[*]}")|JucxPut)\\." || true)

@@ -24,7 +24,7 @@ jmh() {
 }
 
 left_out=$(bounded 60 facts "$out/results/facts.json")
-jmh jmh 500 -f 1 -wi 1 -w 300ms -i 2 -r 150ms -p lanes=1,4 -p batch=16 -p size=64 -p fence=SYSTEM ${left_out:+-e "$left_out"}
+jmh jmh 500 -f 1 -wi 1 -w 300ms -i 2 -r 150ms -p lanes=1,4 -p batch=16 -p size=64 -p fence=SYSTEM -p tasks=8 -p millis=100 ${left_out:+-e "$left_out"}
 again=$(bounded 60 check --again --suites "$suites" "$out/results/jmh.json") || fail "a suite did not run"
 if [ -n "$again" ]; then
   echo "smoke: measured again for longer: $again"

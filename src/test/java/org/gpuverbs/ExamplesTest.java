@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import examples.Consumer;
 import examples.HaloExchange;
+import examples.OverDecomposition;
 import examples.TwoQueuePairs;
 import examples.WithJCuda;
 import org.junit.jupiter.api.Test;
@@ -38,5 +39,11 @@ class ExamplesTest {
     String missing = GpuTest.Condition.missing(true);
     assumeTrue(missing == null, missing);
     assertDoesNotThrow(() -> WithJCuda.main(NO_ARGUMENTS));
+  }
+
+  @Test
+  void overDecomposedSchedulersSendEveryResult() {
+    String[] twoSchedulersWithFourTasks = {"2", "4", "100"};
+    assertDoesNotThrow(() -> OverDecomposition.main(twoSchedulersWithFourTasks));
   }
 }

@@ -61,6 +61,7 @@ public final class ReportCommand implements Callable<Integer> {
   static Path write(List<Path> folders, Path output) throws IOException {
     Results results = Results.read(folders);
     List<Figure> figures = new ArrayList<>(new CpuFigures(results).all());
+    figures.addAll(new DeferredFigures(results).all());
     figures.addAll(new PerfFigures(results).all());
     figures.addAll(new GpuFigures(results).all());
     Files.createDirectories(output);

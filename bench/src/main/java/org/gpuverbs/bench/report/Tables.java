@@ -21,7 +21,9 @@ final class Tables {
   }
 
   List<TableData> all() {
-    return Stream.of(
+    List<TableData> deferred = new DeferredFigures(results).tables();
+    Stream<TableData> others =
+        Stream.of(
             throughput(),
             call(),
             peers(),
@@ -31,14 +33,17 @@ final class Tables {
             perfBandwidth(),
             perfLatency(),
             soak(),
-            everything())
-        .filter(Objects::nonNull)
-        .toList();
+            everything());
+    return Stream.concat(others, deferred.stream()).filter(Objects::nonNull).toList();
   }
 
   /** Those that fit into a README. */
   List<TableData> brief() {
-    return Stream.of(throughput(), call(), peers()).filter(Objects::nonNull).toList();
+    return Stream.concat(
+            Stream.of(throughput(), call(), peers()),
+            new DeferredFigures(results).tables().stream())
+        .filter(Objects::nonNull)
+        .toList();
   }
 
   TableData throughput() {

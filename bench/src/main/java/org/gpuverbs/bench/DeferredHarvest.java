@@ -16,16 +16,16 @@ import org.openjdk.jmh.annotations.Warmup;
 /** What the thread that works pays for each send that is complete. */
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 4, time = 1)
-@Fork(1)
+@Warmup(iterations = 3, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
 @OperationsPerInvocation(DeferredRig.BURST)
-public class DeferredHarvestBenchmark extends DeferredRig {
+public class DeferredHarvest extends DeferredRig {
   /** A burst that the NIC has done and nobody has looked at. */
   @Setup(Level.Invocation)
   public void begin() {
     burst();
-    awaitNic();
+    queue.finish();
   }
 
   /** One pass. */

@@ -25,10 +25,10 @@ import org.openjdk.jmh.annotations.Warmup;
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Warmup(iterations = 2, time = 1)
+@Warmup(iterations = 1, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class OverDecompositionBenchmark {
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class OverDecomposed {
   private static final Duration WORK = Duration.ofMillis(1);
 
   /** What is varied. */
@@ -46,7 +46,7 @@ public class OverDecompositionBenchmark {
     @Param({"1", "8", "32"})
     public int tasks;
 
-    /** How long an iteration runs. */
+    /** How long a run takes; an iteration has as many as fit. */
     @Param("1000")
     public int millis;
   }
@@ -72,6 +72,7 @@ public class OverDecompositionBenchmark {
   /** One run. */
   @Benchmark
   public void run(Setting setting, Found found) throws Exception {
+    Quiet.logs();
     long began = System.nanoTime();
     OverDecomposition.Result result =
         OverDecomposition.run(

@@ -18,26 +18,23 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a deferred send costs the thread that makes it, beside a plain submit of the same batch.
- *
- * <p>Each invocation sends a burst into a queue that was empty, so that nobody waits for room; the
- * software NIC drains it meanwhile, on another core, in all variants alike. Sampled, so that the
+ * What a deferred send costs the thread that makes it, beside a plain submit of the same batch of
+ * one request. The submitting thread plays a NIC that is never late. Sampled by bursts, so that the
  * median tells what a call costs where a machine that does other things too spoils the mean.
  */
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 4, time = 1)
-@Fork(1)
+@Warmup(iterations = 3, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
 @OperationsPerInvocation(DeferredRig.BURST)
-public class DeferredSendBenchmark extends DeferredRig {
-  private HostStream busy;
+public class DeferredSends extends DeferredRig {
+  private final HostStream busy = HostStream.create("busy");
   private CountDownLatch leave;
 
   /** Gives the busy stream something to do. */
   @Setup(Level.Invocation)
   public void begin() {
-    busy = HostStream.create("busy");
     leave = new CountDownLatch(1);
     CountDownLatch until = leave;
     busy.enqueue(
@@ -55,11 +52,17 @@ public class DeferredSendBenchmark extends DeferredRig {
   public void drain() {
     leave.countDown();
     while (sender.pending() > 0) {
+      queue.finish();
       if (sender.doWork() == 0) {
         Thread.yield();
       }
     }
-    awaitNic();
+    queue.finish();
+  }
+
+  /** Ends the busy stream. */
+  @TearDown(Level.Trial)
+  public void closeBusy() {
     busy.close();
   }
 
@@ -99,7 +102,7 @@ public class DeferredSendBenchmark extends DeferredRig {
     return ticket;
   }
 
-  /** As {@link #fastPath}, with stages. */
+  /** As {@link #fastPath}, with stages, which complete within the call. */
   @Benchmark
   public Object fastPathWithStages() {
     Object send = null;
