@@ -2,13 +2,10 @@
 package org.gpuverbs;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import examples.Consumer;
-import examples.HaloExchange;
 import examples.OverDecomposition;
 import examples.TwoQueuePairs;
-import examples.WithJCuda;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,20 +22,6 @@ class ExamplesTest {
   @Test
   void aConsumerReceivesEveryMessage() {
     assertDoesNotThrow(() -> Consumer.main(NO_ARGUMENTS));
-  }
-
-  @Test
-  void ranksOfAStencilExchangeTheirBorders() {
-    String missing = GpuTest.Condition.missing(true);
-    assumeTrue(missing == null, missing);
-    assertDoesNotThrow(() -> HaloExchange.main(NO_ARGUMENTS));
-  }
-
-  @Test
-  void aKernelThatJCudaLaunchesPuts() {
-    String missing = GpuTest.Condition.missing(true);
-    assumeTrue(missing == null, missing);
-    assertDoesNotThrow(() -> WithJCuda.main(NO_ARGUMENTS));
   }
 
   @Test
