@@ -51,7 +51,10 @@ public final class DeviceCode {
 
   private DeviceCode() {}
 
-  /** The headers by the names under which sources include them: with {@code gpuverbs/} before them, and each other. */
+  /**
+   * The headers by the names under which sources include them: with {@code gpuverbs/} before them,
+   * and each other.
+   */
   public static Map<String, String> headers() {
     Map<String, String> headers = new LinkedHashMap<>();
     for (String name : HEADERS) {
