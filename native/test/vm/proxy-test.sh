@@ -11,6 +11,8 @@ for each in "$home" /usr/lib/jvm/*; do
 done
 # One file, since the guest reads many small ones slowly, and a build meanwhile doesn't change it.
 mkdir -p target/vm
+# The guest sees target/vm wherever the checkout lies; of the rest, what is not under /tmp.
+cp native/test/vm/guest.sh target/vm/guest.sh
 "$JAVA_HOME/bin/jar" cfM0 target/vm/all.jar -C target/classes org -C target/test-classes org/gpuverbs/proxy
 RDMA_VM_MODULES="${RDMA_VM_MODULES:-} sch_netem" exec bash native/test/vm/rdma-vm.sh -t "${1:-330}" -p target/vm -- \
-  bash "$PWD/native/test/vm/guest.sh"
+  bash "$PWD/target/vm/guest.sh"
