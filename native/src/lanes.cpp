@@ -87,7 +87,7 @@ struct gv_lanes {
   std::atomic<bool> stopping{false};
   std::mutex mutex;
   std::condition_variable wake;
-  int places; // lanes that may work at once, under the mutex
+  std::atomic<int> places{0}; // lanes that may work at once, less those that do
   std::vector<Hazard> hazards;
   std::vector<std::thread> threads;
 
@@ -163,10 +163,13 @@ struct gv_lanes {
     return true;
   }
 
+  // Wakes as many lanes as there are free places: whoever holds one looks for work before it sleeps. seq_cst on both sides: either
+  // this sees the place that a lane gives back, or that lane sees the command.
   void notify() {
-    if (sleepers.load(std::memory_order_seq_cst) == 0) return;
+    const int free = places.load(std::memory_order_seq_cst);
+    if (free <= 0 || sleepers.load(std::memory_order_seq_cst) == 0) return;
     { std::lock_guard<std::mutex> lock(mutex); }
-    wake.notify_all();
+    for (int i = 0; i < free; i++) wake.notify_one();
   }
 
   void stop() {
