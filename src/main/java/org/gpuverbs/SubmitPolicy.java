@@ -67,6 +67,8 @@ public record SubmitPolicy(
   /**
    * Any combination, also those that lose requests or doorbells.
    *
+   * <p>The counterexample of each unsound combination is in {@code native/ORDERING.md}.
+   *
    * @param handOver how the right to publish is passed on
    * @param fenceMode how far writes are ordered before the doorbell
    * @param doorbellEvery requests between two doorbells: a power of two, 1..1024
