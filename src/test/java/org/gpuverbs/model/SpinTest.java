@@ -10,9 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -29,20 +33,54 @@ class SpinTest {
 
   @TestFactory
   Stream<DynamicTest> theProtocolHoldsAndEveryDefectIsCaught() {
+    List<String[]> rows = Resources.table(model().resolveSibling("runs.tsv"));
+    String missing =
+        !installed("spin")
+            ? "Spin isn't installed"
+            : installed("gcc") ? null : "gcc isn't installed, which compiles what Spin generates";
+    ExecutorService pool = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+    List<Future<Run>> runs = new ArrayList<>();
+    if (missing == null) {
+      rows.forEach(row -> runs.add(pool.submit(() -> run(row[0], row[1], row[2]))));
+    }
     List<String> report = new ArrayList<>();
-    return Resources.table(model().resolveSibling("runs.tsv")).stream()
-        .map(row -> DynamicTest.dynamicTest(row[0], () -> check(row[0], row[1], row[2], report)))
-        .onClose(() -> report.forEach(System.out::println));
+    return IntStream.range(0, rows.size())
+        .mapToObj(
+            i ->
+                DynamicTest.dynamicTest(
+                    rows.get(i)[0],
+                    () -> {
+                      assumeTrue(missing == null, missing);
+                      Run run = runs.get(i).get(4 * LIMIT_S, TimeUnit.SECONDS);
+                      report.add(run.line(rows.get(i)[0]));
+                      assertEquals(rows.get(i)[1], run.verdict(), run.said());
+                    }))
+        .onClose(
+            () -> {
+              pool.shutdownNow();
+              report.forEach(System.out::println);
+            });
+  }
+
+  /** What Spin said. */
+  private record Run(long states, long errors, String said) {
+    String verdict() {
+      return errors == 0 ? "holds" : "caught";
+    }
+
+    String line(String name) {
+      Matcher violation = VIOLATION.matcher(said);
+      String how = errors == 0 ? "" : violation.find() ? ": " + violation.group(1) : ": not live";
+      return String.format("  spin %-58s %8d states, %s%s", name, states, verdict(), how);
+    }
   }
 
   private static Path model() {
     return Resources.base().resolve("native/model/submit.pml");
   }
 
-  private static void check(String name, String verdict, String definitions, List<String> report)
+  private static Run run(String name, String verdict, String definitions)
       throws IOException, InterruptedException {
-    assumeTrue(installed("spin"), "Spin isn't installed");
-    assumeTrue(installed("gcc"), "gcc isn't installed, which compiles what Spin generates");
     Path directory =
         Files.createDirectories(
             Resources.base().resolve("target/spin").resolve(name.replaceAll("\\W+", "_")));
@@ -51,9 +89,9 @@ class SpinTest {
       spin.add("-D" + definition);
     }
     spin.addAll(List.of("-a", model().toAbsolutePath().toString()));
-    run(directory, spin);
+    execute(directory, spin);
     boolean live = definitions.endsWith(" LIVE");
-    run(
+    execute(
         directory,
         List.of(
             "gcc",
@@ -68,16 +106,9 @@ class SpinTest {
     if (live) {
       search.addAll(List.of("-a", "-f"));
     }
-    String said = run(directory, search);
-    long errors = number(ERRORS, said);
-    Matcher violation = VIOLATION.matcher(said);
-    String how = errors == 0 ? "" : violation.find() ? ": " + violation.group(1) : ": not live";
-    report.add(
-        String.format(
-            "  spin %-58s %8d states, %s%s",
-            name, number(STATES, said), errors == 0 ? "holds" : "caught", how));
+    String said = execute(directory, search);
     assertTrue(!said.contains("max search depth too small"), said);
-    assertEquals(verdict, errors == 0 ? "holds" : "caught", said);
+    return new Run(number(STATES, said), number(ERRORS, said), said);
   }
 
   private static long number(Pattern pattern, String text) {
@@ -91,7 +122,7 @@ class SpinTest {
         .anyMatch(directory -> Files.isExecutable(Path.of(directory, command)));
   }
 
-  private static String run(Path directory, List<String> command)
+  private static String execute(Path directory, List<String> command)
       throws IOException, InterruptedException {
     Path log = directory.resolve(Path.of(command.get(0)).getFileName() + ".log");
     Process process =

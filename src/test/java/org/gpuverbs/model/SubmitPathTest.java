@@ -97,6 +97,30 @@ class SubmitPathTest {
   }
 
   @Test
+  void aReleaseAtTheHandOverWouldOrderTheDoorbells() {
+    StepTable released = table;
+    for (FenceMode mode : FenceMode.values()) {
+      for (String step : List.of("handover_add", "retire_add")) {
+        released =
+            released.with(
+                released
+                    .steps()
+                    .get(step)
+                    .with(mode, new StepTable.Semantics(Order.RELEASE, Scope.GPU)));
+      }
+    }
+    for (FenceMode mode : FenceMode.values()) {
+      for (String path : List.of("TURN_CAS", "BITMAP")) {
+        for (SubmitCase question : SubmitQuestions.cases(path, mode)) {
+          if (question.property() == SubmitCase.Property.NO_LOST_TAIL) {
+            assertTrue(Checker.check(question.program(released)).pass(), question::name);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
   void everyStepOfTheTableIsInSomePath() {
     List<String> used = new ArrayList<>();
     Stream.of(SubmitQuestions.SOUND, SubmitQuestions.UNSOUND, List.of("RESERVE", "TRY_RESERVE"))

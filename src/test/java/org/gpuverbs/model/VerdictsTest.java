@@ -27,9 +27,15 @@ class VerdictsTest {
     return agree("classic");
   }
 
+  /** What other libraries ship: no verdict from elsewhere, but the one that ORDERING.md reports. */
+  @TestFactory
+  Stream<DynamicTest> shippedPathsHaveTheVerdictThatIsReported() {
+    return agree("shipped");
+  }
+
   @Test
   void everyFileHasAVerdict() throws IOException {
-    for (String directory : List.of("peers", "classic")) {
+    for (String directory : List.of("peers", "classic", "shipped")) {
       Set<String> expected =
           rows(directory).stream().map(row -> row[0]).collect(Collectors.toSet());
       try (Stream<Path> files = Files.list(Resources.litmus(directory))) {
