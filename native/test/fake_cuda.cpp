@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libcuda.so.1 without a GPU, for tests of what surrounds the kernels: "GPU memory" is host memory, every call is done when it
-// returns, and launching a built-in submit kernel runs the host's twin of it. It knows no other kernels.
+// returns, and launching a built-in submit kernel runs the host's twin of it. It knows no other kernels. A test may hold a stream
+// (fake_hold), let it go on (fake_release) and break the context (fake_fail); captures follow the driver's rules.
 //
 //   g++ -std=c++17 -O2 -shared -fPIC -Iinclude -Isrc test/fake_cuda.cpp -o DIR/libcuda.so.1; LD_LIBRARY_PATH=DIR java ...
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -16,7 +19,8 @@ using namespace gpuverbs;
 
 namespace {
 
-constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotFound = 500;
+constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotFound = 500, kNotReady = 600, kLaunchFailed = 719,
+              kCaptureUnsupported = 900, kCaptureInvalidated = 901;
 constexpr size_t kMemory = 1ull << 30;
 constexpr int kHost = 1, kDevice = 2;
 
@@ -30,6 +34,52 @@ std::map<uint64_t, Block> blocks;
 std::set<std::string> functions;
 thread_local void* current = nullptr;
 int a_context;
+
+// Work in its order: a function to run, or empty for what a test holds.
+struct FakeStream {
+  std::deque<std::function<void()>> work;
+  uint64_t enqueued = 0;
+  uint64_t completed = 0;
+  bool capturing = false;
+};
+
+struct FakeEvent {
+  FakeStream* stream = nullptr;
+  uint64_t mark = 0;
+};
+
+constexpr int kGlobal = 0, kRelaxed = 2;
+FakeStream default_streams[3];
+bool failed = false;
+int global_captures = 0;
+bool spoilt = false;
+thread_local int capture_mode = kGlobal;
+
+FakeStream* stream_of(void* s) {
+  const auto number = reinterpret_cast<uintptr_t>(s);
+  return number < 3 ? &default_streams[number] : static_cast<FakeStream*>(s);
+}
+
+// What no thread may do while any captures in global mode, unless it is in relaxed mode itself.
+bool forbidden() {
+  if (global_captures == 0 || capture_mode == kRelaxed) return false;
+  spoilt = true;
+  return true;
+}
+
+// With the lock held.
+void go_on(FakeStream* s) {
+  while (!s->work.empty() && s->work.front()) {
+    s->work.front()();
+    s->work.pop_front();
+    s->completed++;
+  }
+}
+
+int state(const FakeStream* s, uint64_t mark) {
+  if (s->completed >= mark) return kSuccess;
+  return failed ? kLaunchFailed : kNotReady;
+}
 
 int allocate(uint64_t* out, size_t bytes, int type) {
   if (bytes > kMemory) return kOutOfMemory;
@@ -78,7 +128,9 @@ struct SubmitBatch {
 
 FAKE cuInit(unsigned) { return kSuccess; }
 FAKE cuDriverGetVersion(int* v) { return *v = 13000, kSuccess; }
-FAKE cuGetErrorName(int, const char** s) { return *s = "FAKE_CUDA_ERROR", kSuccess; }
+FAKE cuGetErrorName(int e, const char** s) {
+  return *s = e == kLaunchFailed ? "CUDA_ERROR_LAUNCH_FAILED" : "FAKE_CUDA_ERROR", kSuccess;
+}
 FAKE cuGetErrorString(int, const char** s) { return *s = "no GPU, a fake driver", kSuccess; }
 FAKE cuDeviceGet(int* d, int ordinal) { return *d = ordinal, kSuccess; }
 FAKE cuDeviceGetCount(int* n) { return *n = 1, kSuccess; }
@@ -93,8 +145,10 @@ FAKE cuDevicePrimaryCtxRelease_v2(int) { return kSuccess; }
 FAKE cuCtxPushCurrent_v2(void* c) { return current = c, kSuccess; }
 FAKE cuCtxPopCurrent_v2(void** c) { return *c = current, kSuccess; }
 FAKE cuCtxGetDevice(int* d) { return *d = 0, kSuccess; }
-FAKE cuCtxSynchronize() { return kSuccess; }
-FAKE cuMemAlloc_v2(uint64_t* p, size_t n) { return allocate(p, n, kDevice); }
+FAKE cuCtxSynchronize() { return failed ? kLaunchFailed : kSuccess; }
+FAKE cuMemAlloc_v2(uint64_t* p, size_t n) {
+  return failed ? kLaunchFailed : forbidden() ? kCaptureUnsupported : allocate(p, n, kDevice);
+}
 FAKE cuMemFree_v2(uint64_t p) { return release(p); }
 FAKE cuMemHostAlloc(void** p, size_t n, unsigned) { return allocate(reinterpret_cast<uint64_t*>(p), n, kHost); }
 FAKE cuMemFreeHost(void* p) { return release(reinterpret_cast<uint64_t>(p)); }
@@ -132,16 +186,55 @@ FAKE cuPointerGetAttribute(void* out, int attribute, uint64_t p) {
       return kInvalidValue;
   }
 }
-FAKE cuStreamCreate(void** s, unsigned) { return *s = std::malloc(1), kSuccess; }
-FAKE cuStreamDestroy_v2(void* s) { return std::free(s), kSuccess; }
-FAKE cuStreamQuery(void*) { return kSuccess; }
-FAKE cuStreamSynchronize(void*) { return kSuccess; }
+FAKE cuStreamCreate(void** s, unsigned) { return *s = new FakeStream, kSuccess; }
+FAKE cuStreamDestroy_v2(void* s) { return delete static_cast<FakeStream*>(s), kSuccess; }
+FAKE cuStreamQuery(void* s) {
+  std::lock_guard<std::mutex> held(lock);
+  FakeStream* stream = stream_of(s);
+  if (stream->capturing) spoilt = true;
+  if (forbidden() || stream->capturing) return kCaptureUnsupported;
+  return failed ? kLaunchFailed : state(stream, stream->enqueued);
+}
+FAKE cuStreamSynchronize(void*) { return failed ? kLaunchFailed : kSuccess; }
 FAKE cuStreamGetCtx(void*, void** c) { return *c = &a_context, kSuccess; }
-FAKE cuStreamIsCapturing(void*, int* v) { return *v = 0, kSuccess; }
-FAKE cuEventCreate(void** e, unsigned) { return *e = std::malloc(1), kSuccess; }
-FAKE cuEventDestroy_v2(void* e) { return std::free(e), kSuccess; }
-FAKE cuEventRecord(void*, void*) { return kSuccess; }
-FAKE cuEventQuery(void*) { return kSuccess; }
+FAKE cuStreamIsCapturing(void* s, int* v) { return *v = stream_of(s)->capturing ? 1 : 0, kSuccess; }
+FAKE cuStreamBeginCapture_v2(void* s, int mode) {
+  std::lock_guard<std::mutex> held(lock);
+  stream_of(s)->capturing = true;
+  global_captures += mode == kGlobal ? 1 : 0;
+  spoilt = false;
+  return kSuccess;
+}
+FAKE cuStreamEndCapture(void* s, void** graph) {
+  std::lock_guard<std::mutex> held(lock);
+  stream_of(s)->capturing = false;
+  global_captures = 0;
+  *graph = spoilt ? nullptr : &a_context;
+  return spoilt ? kCaptureInvalidated : kSuccess;
+}
+FAKE cuGraphDestroy(void*) { return kSuccess; }
+FAKE cuThreadExchangeStreamCaptureMode(int* mode) {
+  std::swap(capture_mode, *mode);
+  return kSuccess;
+}
+FAKE cuEventCreate(void** e, unsigned) {
+  std::lock_guard<std::mutex> held(lock);
+  if (forbidden()) return kCaptureUnsupported;
+  return *e = new FakeEvent, kSuccess;
+}
+FAKE cuEventDestroy_v2(void* e) { return delete static_cast<FakeEvent*>(e), kSuccess; }
+FAKE cuEventRecord(void* e, void* s) {
+  std::lock_guard<std::mutex> held(lock);
+  if (failed) return kLaunchFailed;
+  *static_cast<FakeEvent*>(e) = {stream_of(s), stream_of(s)->enqueued};
+  return kSuccess;
+}
+FAKE cuEventQuery(void* e) {
+  std::lock_guard<std::mutex> held(lock);
+  if (forbidden()) return kCaptureUnsupported;
+  const auto* event = static_cast<const FakeEvent*>(e);
+  return event->stream == nullptr ? kSuccess : state(event->stream, event->mark);
+}
 FAKE cuModuleLoadData(void** m, const void*) { return *m = &a_context, kSuccess; }
 FAKE cuModuleUnload(void*) { return kSuccess; }
 FAKE cuModuleGetFunction(void** f, void*, const char* name) {
@@ -150,10 +243,41 @@ FAKE cuModuleGetFunction(void** f, void*, const char* name) {
   *f = const_cast<char*>(functions.insert(name).first->c_str());
   return kSuccess;
 }
-FAKE cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void** args,
+FAKE cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* s, void** args,
                     void**) {
+  std::lock_guard<std::mutex> held(lock);
+  if (failed) return kLaunchFailed;
   gv_sq* sq = *static_cast<gv_sq**>(args[0]);
-  with_policy(sq, SubmitBatch{sq, *static_cast<gv_request**>(args[1]), *static_cast<uint64_t**>(args[2]),
-                              *static_cast<uint32_t*>(args[3]), *static_cast<uint64_t*>(args[5])});
+  const SubmitBatch batch{sq, *static_cast<gv_request**>(args[1]), *static_cast<uint64_t**>(args[2]),
+                          *static_cast<uint32_t*>(args[3]), *static_cast<uint64_t*>(args[5])};
+  FakeStream* stream = stream_of(s);
+  stream->enqueued++;
+  stream->work.push_back([sq, batch] { with_policy(sq, SubmitBatch(batch)); });
+  go_on(stream);
+  return kSuccess;
+}
+
+// Work that a test ends.
+FAKE fake_hold(void* s) {
+  std::lock_guard<std::mutex> held(lock);
+  FakeStream* stream = stream_of(s);
+  stream->enqueued++;
+  stream->work.emplace_back();
+  return kSuccess;
+}
+// Ends the oldest work that is held.
+FAKE fake_release(void* s) {
+  std::lock_guard<std::mutex> held(lock);
+  FakeStream* stream = stream_of(s);
+  if (stream->work.empty()) return kInvalidValue;
+  stream->work.pop_front();
+  stream->completed++;
+  go_on(stream);
+  return kSuccess;
+}
+// A fault: what is not done never will be.
+FAKE fake_fail() {
+  std::lock_guard<std::mutex> held(lock);
+  failed = true;
   return kSuccess;
 }

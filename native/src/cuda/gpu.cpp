@@ -217,30 +217,11 @@ extern "C" int32_t gv_stream_destroy(gv_gpu* gpu, uint64_t stream, gv_error* err
 
 namespace {
 
-// While any thread captures a graph in CUDA's global mode, asking about an event or making one is forbidden to all threads, and
-// spoils that capture: somebody else's. In relaxed mode this thread is exempt.
-class Relaxed {
- public:
-  explicit Relaxed(const Driver& t) : exchange_(t.ThreadExchangeStreamCaptureMode) {
-    if (exchange_ != nullptr) exchange_(&mode_);
-  }
-  ~Relaxed() {
-    if (exchange_ != nullptr) exchange_(&mode_);
-  }
-  Relaxed(const Relaxed&) = delete;
-  Relaxed& operator=(const Relaxed&) = delete;
-
- private:
-  decltype(Driver::ThreadExchangeStreamCaptureMode) exchange_;
-  int mode_ = kCaptureModeRelaxed;
-};
-
 // 0, 1 for "not yet", or an error.
 template <class F>
 int32_t query(gv_gpu* gpu, gv_error* error, const char* what, F ask) {
   bool pending = false;
   const int32_t code = with(gpu, error, what, [&](const Driver& t) {
-    const Relaxed relaxed(t);
     const Result result = ask(t);
     pending = result == kNotReady;
     return pending ? kSuccess : result;

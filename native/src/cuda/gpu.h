@@ -18,11 +18,16 @@ struct gv_gpu {
 
 namespace gpuverbs::cuda {
 
-// Makes a context current for a scope and puts the thread's own back: the thread belongs to somebody else.
+// Makes a context current for a scope and puts the thread's own back: the thread belongs to somebody else. While a thread captures a
+// graph in CUDA's global mode, all threads are forbidden to allocate or to ask about events, and spoil that capture if they do; in
+// relaxed mode a thread is exempt, and what the library does belongs to no capture.
 class Current {
  public:
-  explicit Current(const gv_gpu* gpu) : driver_(gpu->driver), result_(gpu->driver->CtxPushCurrent(gpu->context)) {}
+  explicit Current(const gv_gpu* gpu) : driver_(gpu->driver), result_(gpu->driver->CtxPushCurrent(gpu->context)) {
+    exchange_mode();
+  }
   ~Current() {
+    exchange_mode();
     Context ignored;
     if (result_ == kSuccess) driver_->CtxPopCurrent(&ignored);
   }
@@ -31,8 +36,13 @@ class Current {
   Result result() const { return result_; }
 
  private:
+  void exchange_mode() {
+    if (driver_->ThreadExchangeStreamCaptureMode != nullptr) driver_->ThreadExchangeStreamCaptureMode(&mode_);
+  }
+
   const Driver* driver_;
   Result result_;
+  int mode_ = kCaptureModeRelaxed;
 };
 
 // Runs `body`, which returns a Result, with the GPU's context current.

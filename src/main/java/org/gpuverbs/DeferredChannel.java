@@ -16,11 +16,20 @@ import org.jspecify.annotations.Nullable;
  * return a ticket allocate nothing.
  */
 public final class DeferredChannel extends SendChannel {
-  private final QueuePairPort port;
+  private final Destination destination;
 
-  DeferredChannel(DeferredSender sender, long source, QueuePairPort port) {
+  DeferredChannel(DeferredSender sender, long source, Destination destination, QueuePairPort port) {
     super(sender, source, port);
-    this.port = port;
+    this.destination = destination;
+  }
+
+  /**
+   * Where it leads.
+   *
+   * @return as given to {@link DeferredSender#channel(long, Destination)}
+   */
+  public Destination destination() {
+    return destination;
   }
 
   /**
@@ -161,6 +170,6 @@ public final class DeferredChannel extends SendChannel {
   /** Such as {@code channel 3 to QueuePair 17}. */
   @Override
   public String toString() {
-    return "channel " + source + " to " + port;
+    return "channel " + source + " to " + destination;
   }
 }

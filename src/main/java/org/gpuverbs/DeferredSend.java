@@ -4,7 +4,6 @@ package org.gpuverbs;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import org.gpuverbs.internal.deferred.SendListener;
 import org.jspecify.annotations.Nullable;
 
@@ -140,8 +139,8 @@ public final class DeferredSend {
                 stage.completeExceptionally(failure);
               }
             });
-      } catch (RejectedExecutionException e) {
-        // The stage's owner must learn of it all the same.
+      } catch (RuntimeException e) {
+        // Rejected, most likely. The stage's owner must learn of it all the same.
         stage.completeExceptionally(failure == null ? e : failure);
       }
     }

@@ -200,9 +200,30 @@ public final class DeferredSender implements AutoCloseable {
     }
     return channels.computeIfAbsent(
         new ChannelKey(source, destination),
-        key ->
-            new DeferredChannel(
-                this, source, ports.computeIfAbsent(destination, d -> new QueuePairPort(this, d))));
+        key -> new DeferredChannel(this, source, destination, port(destination)));
+  }
+
+  private QueuePairPort port(Destination destination) {
+    return ports.compute(
+        destination,
+        (key, known) -> {
+          QueuePairPort port = known == null ? new QueuePairPort(this, key) : known;
+          port.channels++;
+          return port;
+        });
+  }
+
+  /**
+   * Forgets a channel, such as that of a source that is gone; the next call of {@link #channel}
+   * gives a new one. What is under way goes on; its order is not kept towards the new channel.
+   *
+   * @param channel of this sender; one that is forgotten already does no harm
+   */
+  public void forget(DeferredChannel channel) {
+    if (channels.remove(new ChannelKey(channel.source(), channel.destination()), channel)) {
+      ports.computeIfPresent(
+          channel.destination(), (key, port) -> --port.channels == 0 ? null : port);
+    }
   }
 
   /**

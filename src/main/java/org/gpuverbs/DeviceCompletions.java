@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -124,8 +123,8 @@ public final class DeviceCompletions implements AutoCloseable {
       RdmaException failure = result < 0 ? failure(stream, result) : null;
       try {
         executor.execute(() -> complete(failure));
-      } catch (RejectedExecutionException e) {
-        // The stage's owner must learn of it all the same.
+      } catch (RuntimeException e) {
+        // Rejected, most likely. The stage's owner must learn of it all the same.
         stage.completeExceptionally(failure == null ? e : failure);
       }
     }

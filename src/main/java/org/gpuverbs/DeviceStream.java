@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gpuverbs;
 
-import java.util.Objects;
 import org.gpuverbs.internal.deferred.DeviceEvents;
 
 /**
@@ -19,12 +18,16 @@ public abstract class DeviceStream {
    * The requests submitted to a queue pair so far, as work to wait for: an RDMA read whose result
    * is to be sent on, say.
    *
-   * @param queuePair the queue pair; its batches must ask for a completion at least of their last
-   *     request, as all do
+   * @param queuePair a queue pair that the CPU submits to
    * @return a stream whose work fails if the queue pair does, is reset or closed
+   * @throws IllegalArgumentException if kernels of a GPU submit to it: wait for their stream
    */
   public static DeviceStream of(QueuePair queuePair) {
-    return new QueuePairStream(Objects.requireNonNull(queuePair, "queuePair"));
+    if (queuePair.gpuQueue() != null) {
+      throw new IllegalArgumentException(
+          queuePair + " is one of a GPU: wait for the stream whose kernels submit to it");
+    }
+    return new QueuePairStream(queuePair);
   }
 
   /**

@@ -11,6 +11,9 @@ final class QueuePairPort extends Port {
   private final Destination destination;
   private @Nullable QueuePairOutlet last;
 
+  /** How many channels lead here; within the map's own locking. */
+  int channels;
+
   QueuePairPort(DeferredSender sender, Destination destination) {
     this.sender = sender;
     this.destination = destination;
@@ -28,10 +31,5 @@ final class QueuePairPort extends Port {
       last = outlet;
     }
     return outlet;
-  }
-
-  @Override
-  public String toString() {
-    return destination.toString();
   }
 }
