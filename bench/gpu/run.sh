@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: run.sh RESULTS [STEP...]
 # Runs the tests of a GPU and its measurements on a machine without JDK and Maven, from the folder that `mvn -Pportable package`
-# makes, and leaves raw results in the folder RESULTS. Steps: facts tests trouble jcuda examples demo soak rates throughput sanitizer native;
-# default: facts tests trouble jcuda examples demo soak rates. Each step has a limit, so that nothing hangs the machine.
+# makes, and leaves raw results in the folder RESULTS. Steps: facts tests trouble jcuda examples demo soak rates throughput deferred sanitizer native;
+# default: facts tests trouble jcuda examples demo soak rates deferred. Each step has a limit, so that nothing hangs the machine.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 results=$1
 shift
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(facts tests trouble jcuda examples demo soak rates)
+[ ${#steps[@]} -gt 0 ] || steps=(facts tests trouble jcuda examples demo soak rates deferred)
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 status=0
@@ -61,6 +61,13 @@ for each in "${steps[@]}"; do
     soak) main soak 120 org.gpuverbs.GpuSoak ;;
     rates) main rates-softnic 120 org.gpuverbs.GpuRates ;;
     throughput) for i in 1 2 3; do main "throughput-$i" 20 org.gpuverbs.internal.softnic.Throughput 64 16 1 2; done ;;
+    deferred)
+      junit deferred 150 org.gpuverbs.DeferredInStreamTest org.gpuverbs.DeferredCudaTest org.gpuverbs.DeferredFaultTest
+      main deferred-costs 100 org.gpuverbs.GpuDeferredCosts
+      for size in "1 1" "1 8" "1 32" "4 8" "8 8"; do
+        main "over-decomposed-${size/ /x}" 60 org.gpuverbs.GpuOverDecomposition $size 2000
+      done
+      ;;
     sanitizer)
       # The built-in kernels of every policy, as the demo runs them.
       for tool in memcheck initcheck synccheck; do

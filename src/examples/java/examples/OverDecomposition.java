@@ -11,12 +11,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.LongConsumer;
 import org.gpuverbs.Access;
 import org.gpuverbs.Batch;
 import org.gpuverbs.CpuLanes;
 import org.gpuverbs.DeferredChannel;
 import org.gpuverbs.DeferredSender;
 import org.gpuverbs.Destination;
+import org.gpuverbs.DeviceStream;
 import org.gpuverbs.HostStream;
 import org.gpuverbs.MemoryRegion;
 import org.gpuverbs.Nic;
@@ -46,6 +48,37 @@ public final class OverDecomposition {
     IN_STREAM
   }
 
+  /** One task's device. */
+  public interface Device extends AutoCloseable {
+    /** Where the work leaves its result: 8 bytes at the start. */
+    MemoryRegion result();
+
+    /** What the work is enqueued on. */
+    DeviceStream stream();
+
+    /** Queue pairs that {@link #submitBehind} can serve. */
+    QueuePairOptions options();
+
+    /** Enqueues work that leaves that value. */
+    void work(long value);
+
+    /** Blocks until the work is over. */
+    void await(Duration patience) throws InterruptedException;
+
+    /** Enqueues a submit behind the work; tells the ticket when it is known. */
+    void submitBehind(Batch batch, LongConsumer ticket);
+
+    @Override
+    void close();
+  }
+
+  /** Makes a device for a task. */
+  @FunctionalInterface
+  public interface Devices {
+    /** A device whose results the NIC can send. */
+    Device open(Nic nic);
+  }
+
   /**
    * What came of it.
    *
@@ -57,7 +90,6 @@ public final class OverDecomposition {
 
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final long PIECE_NANOS = 50_000;
-  private static final int SLOT = 64;
 
   private OverDecomposition() {}
 
@@ -66,20 +98,33 @@ public final class OverDecomposition {
     int schedulers = args.length > 0 ? Integer.parseInt(args[0]) : 1;
     int tasks = args.length > 1 ? Integer.parseInt(args[1]) : 8;
     long millis = args.length > 2 ? Long.parseLong(args[2]) : 500;
+    compare(schedulers, tasks, Duration.ofMillis(millis), timer(Duration.ofMillis(1)));
+  }
+
+  /** Prints what comes of each way. */
+  public static void compare(int schedulers, int tasks, Duration time, Devices devices)
+      throws InterruptedException, ExecutionException {
     for (Way way : Way.values()) {
-      Result result = run(way, schedulers, tasks, Duration.ofMillis(1), Duration.ofMillis(millis));
+      Result result = run(way, schedulers, tasks, time, devices);
       System.out.printf(
           Locale.ROOT,
-          "%-9s %8.0f sends/s, schedulers %5.1f %% available%n",
+          "%-9s %2d x %3d tasks %9.0f sends/s, schedulers %5.1f %% available%n",
           result.way,
+          schedulers,
+          tasks,
           result.sendsPerSecond,
           100 * result.availability);
     }
     System.out.println("valid: every result has arrived");
   }
 
+  /** Devices of the CPU, whose work takes that time and no processor. */
+  public static Devices timer(Duration work) {
+    return nic -> new Timer(nic, work);
+  }
+
   /** Runs schedulers for some time; throws unless every result arrives. */
-  public static Result run(Way way, int schedulers, int tasks, Duration work, Duration time)
+  public static Result run(Way way, int schedulers, int tasks, Duration time, Devices devices)
       throws InterruptedException, ExecutionException {
     try (Nic nic = Nic.open();
         ExecutorService threads = Executors.newFixedThreadPool(schedulers)) {
@@ -87,7 +132,7 @@ public final class OverDecomposition {
       for (int i = 0; i < schedulers; i++) {
         Callable<Scheduler> scheduler =
             () -> {
-              try (Scheduler s = new Scheduler(nic, way, tasks, work)) {
+              try (Scheduler s = new Scheduler(nic, way, tasks, devices)) {
                 s.run(time);
                 return s;
               }
@@ -105,33 +150,20 @@ public final class OverDecomposition {
     }
   }
 
-  /** One thread's tasks, its queue pair and its sender. */
+  /** One thread, its tasks and its sender. */
   private static final class Scheduler implements AutoCloseable {
     private final Way way;
-    private final Duration work;
-    private final MemoryRegion memory;
-    private final MemoryRegion neighbour;
-    private final QueuePair qp;
-    private final QueuePair there;
-    private final DeferredSender sender;
+    private final DeferredSender sender = DeferredSender.create();
     private final List<Task> tasks = new ArrayList<>();
     private long communicationNanos;
     private long wallNanos;
     private long sends;
     private long other;
 
-    Scheduler(Nic nic, Way way, int count, Duration work) {
+    Scheduler(Nic nic, Way way, int count, Devices devices) {
       this.way = way;
-      this.work = work;
-      memory = nic.allocate((long) count * SLOT);
-      neighbour = nic.allocate((long) count * SLOT, Access.REMOTE_WRITE);
-      qp = nic.queuePair(QueuePairOptions.defaults());
-      there = nic.queuePair(QueuePairOptions.defaults());
-      qp.connect(there.address());
-      there.connect(qp.address());
-      sender = DeferredSender.create();
       for (int i = 0; i < count; i++) {
-        tasks.add(new Task(this, i));
+        tasks.add(new Task(this, i, nic, devices.open(nic)));
       }
     }
 
@@ -173,18 +205,16 @@ public final class OverDecomposition {
     public void close() {
       tasks.forEach(Task::close);
       sender.close();
-      qp.close();
-      there.close();
-      memory.close();
-      neighbour.close();
     }
   }
 
   /** Device work and a send, again and again. */
   private static final class Task implements AutoCloseable {
     private final Scheduler scheduler;
-    private final long offset;
-    private final HostStream stream;
+    private final Device device;
+    private final MemoryRegion neighbour;
+    private final QueuePair qp;
+    private final QueuePair there;
     private final Batch batch;
     private final DeferredChannel channel;
     private final CpuLanes initiator = CpuLanes.caller();
@@ -193,42 +223,41 @@ public final class OverDecomposition {
     /** Of the queue pair, or of the sender for deferred sends. */
     private volatile long ticket = Status.DONE;
 
-    private boolean sent;
-
-    Task(Scheduler scheduler, int index) {
+    Task(Scheduler scheduler, int index, Nic nic, Device device) {
       this.scheduler = scheduler;
-      offset = (long) index * SLOT;
-      stream = HostStream.create("task " + index);
-      batch =
-          Batch.of(
-              scheduler.qp,
-              new WorkRequest.Write(
-                  scheduler.memory.local(offset, 8), scheduler.neighbour.remote(offset, 8)));
-      channel = scheduler.sender.channel(index, Destination.of(scheduler.qp));
+      this.device = device;
+      neighbour = nic.allocate(8, Access.REMOTE_WRITE);
+      qp =
+          nic.queuePair(
+              scheduler.way == Way.IN_STREAM ? device.options() : QueuePairOptions.defaults());
+      there = nic.queuePair(QueuePairOptions.defaults());
+      qp.connect(there.address());
+      there.connect(qp.address());
+      batch = Batch.of(qp, new WorkRequest.Write(device.result().local(0, 8), neighbour.remote()));
+      channel = scheduler.sender.channel(index, Destination.of(qp));
     }
 
     boolean sourceIsFree() {
       long now = ticket;
-      return !sent
-          || (scheduler.way == Way.DEFERRED ? scheduler.sender.poll(now) : scheduler.qp.poll(now))
-              == Status.DONE;
+      if (steps == 0) {
+        return true;
+      }
+      return (scheduler.way == Way.DEFERRED ? scheduler.sender.poll(now) : qp.poll(now))
+          == Status.DONE;
     }
 
     void step() throws InterruptedException {
-      long result = ++steps;
-      stream.delay(scheduler.work);
-      stream.enqueue(() -> scheduler.memory.segment().set(ValueLayout.JAVA_LONG, offset, result));
-      sent = true;
+      device.work(++steps);
       long began = System.nanoTime();
       switch (scheduler.way) {
         case BLOCKING -> {
-          check(stream.await(PATIENCE), "the device is stuck");
+          device.await(PATIENCE);
           ticket = taken(initiator.submit(batch, PATIENCE));
         }
-        case DEFERRED -> ticket = taken(channel.send(batch, SendOrder.ORDERED, stream));
+        case DEFERRED -> ticket = taken(channel.send(batch, SendOrder.ORDERED, device.stream()));
         case IN_STREAM -> {
           ticket = Status.PENDING;
-          stream.enqueue(() -> ticket = taken(initiator.submit(batch)));
+          device.submitBehind(batch, known -> ticket = taken(known));
         }
       }
       scheduler.communicationNanos += System.nanoTime() - began;
@@ -241,15 +270,69 @@ public final class OverDecomposition {
         scheduler.sender.doWork();
         Thread.yield();
       }
-      long arrived = scheduler.neighbour.segment().get(ValueLayout.JAVA_LONG, offset);
+      long arrived = neighbour.segment().get(ValueLayout.JAVA_LONG, 0);
       check(arrived == steps, "result " + arrived + " instead of " + steps);
     }
 
     @Override
     public void close() {
-      stream.close();
       batch.close();
+      qp.close();
+      there.close();
       initiator.close();
+      neighbour.close();
+      device.close();
+    }
+  }
+
+  /** Stands in for a device: a stream of the CPU. */
+  private static final class Timer implements Device {
+    private final MemoryRegion result;
+    private final HostStream stream = HostStream.create("timer");
+    private final CpuLanes initiator = CpuLanes.caller();
+    private final Duration time;
+
+    Timer(Nic nic, Duration time) {
+      this.time = time;
+      result = nic.allocate(8);
+    }
+
+    @Override
+    public MemoryRegion result() {
+      return result;
+    }
+
+    @Override
+    public DeviceStream stream() {
+      return stream;
+    }
+
+    @Override
+    public QueuePairOptions options() {
+      return QueuePairOptions.defaults();
+    }
+
+    @Override
+    public void work(long value) {
+      stream.delay(time);
+      stream.enqueue(() -> result.segment().set(ValueLayout.JAVA_LONG, 0, value));
+    }
+
+    @Override
+    public void await(Duration patience) throws InterruptedException {
+      check(stream.await(patience), "the device is stuck");
+    }
+
+    @Override
+    public void submitBehind(Batch batch, LongConsumer ticket) {
+      stream.enqueue(() -> ticket.accept(initiator.submit(batch)));
+    }
+
+    @Override
+    public void close() {
+      stream.close();
+      initiator.close();
+      result.close();
     }
   }
 

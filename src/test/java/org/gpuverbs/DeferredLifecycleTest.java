@@ -3,6 +3,8 @@ package org.gpuverbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -329,6 +331,18 @@ class DeferredLifecycleTest {
       assertTrue(m.deferralMost().toNanos() > 0 && sent > began);
       assertEquals(m.deferralMost(), m.deferralMean());
       assertTrue(m.deferralQuantile(0.5).compareTo(m.deferralMost()) > 0);
+    }
+  }
+
+  @Test
+  void theSameSourceAndDestinationGiveTheSameChannelUntilItIsForgotten() {
+    try (DeferredScene s = new DeferredScene()) {
+      assertSame(s.channel, s.sender.channel(1, Destination.of(s.pair.qp)));
+      assertNotSame(s.channel, s.sender.channel(2, Destination.of(s.pair.qp)));
+      s.sender.forget(s.channel);
+      s.sender.forget(s.channel);
+      assertNotSame(s.channel, s.sender.channel(1, Destination.of(s.pair.qp)));
+      assertEquals(Status.DONE, s.await(s.send(1)));
     }
   }
 }

@@ -36,7 +36,7 @@ class GpuFaultTest {
   }
 
   /** Tests may run on a module path, which the child does without. */
-  private static String classPath() {
+  static String classPath() {
     String base = System.getProperty("gpuverbs.basedir");
     String own = System.getProperty("java.class.path");
     return base == null
