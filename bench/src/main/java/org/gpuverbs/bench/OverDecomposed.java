@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Warmup(iterations = 1, time = 1)
+@Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
 public class OverDecomposed {
@@ -79,8 +79,8 @@ public class OverDecomposed {
             setting.way,
             setting.schedulers,
             setting.tasks,
-            WORK,
-            Duration.ofMillis(setting.millis));
+            Duration.ofMillis(setting.millis),
+            OverDecomposition.timer(WORK));
     double seconds = (System.nanoTime() - began) / 1e9;
     found.sendsPerSecond += result.sendsPerSecond() * seconds;
     found.availablePercent += 100 * result.availability() * seconds;
