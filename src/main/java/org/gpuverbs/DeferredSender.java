@@ -105,6 +105,9 @@ public final class DeferredSender implements AutoCloseable {
      * How many sends can be under way, from their calls until their sources are free; more are
      * refused with {@link Status#FULL}.
      *
+     * <p>Each takes about 300 bytes from the beginning, and native memory for the largest batch
+     * that it has held.
+     *
      * @param sends 1..{@link #MAX_CAPACITY}; 4096 unless set
      * @return this
      */
@@ -386,7 +389,8 @@ public final class DeferredSender implements AutoCloseable {
    * are left with {@link Status#CLOSED}. Closing twice is fine.
    *
    * @param timeout how long to work on
-   * @throws IllegalStateException if another thread is working and does not let go
+   * @throws IllegalStateException if another thread sends or works, and does not let go within five
+   *     more seconds
    */
   public void close(Duration timeout) {
     long deadline = Deadline.after(timeout);
@@ -396,20 +400,19 @@ public final class DeferredSender implements AutoCloseable {
     IdleStrategy idle = IdleStrategy.backoff();
     while (!finished) {
       boolean over = Deadline.passed(deadline);
-      try {
-        working.enter();
-      } catch (IllegalStateException e) {
-        if (Deadline.passed(deadline + LET_GO_TIMEOUT.toNanos())) {
-          throw e;
+      if (Deadline.passed(deadline + LET_GO_TIMEOUT.toNanos())) {
+        throw new IllegalStateException(
+            "this deferred sender can't be closed: another thread is still sending or working");
+      }
+      int work = 0;
+      if (working.tryEnter()) {
+        try {
+          work = finishOr(over);
+        } finally {
+          working.exit();
         }
-        idle.idle(0);
-        continue;
       }
-      try {
-        idle.idle(finishOr(over));
-      } finally {
-        working.exit();
-      }
+      idle.idle(work);
     }
     if (ownsInitiator) {
       initiator.close();

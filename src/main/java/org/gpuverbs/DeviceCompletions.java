@@ -218,27 +218,31 @@ public final class DeviceCompletions implements AutoCloseable {
     IdleStrategy idle = IdleStrategy.backoff();
     while (!finished) {
       boolean over = Deadline.passed(deadline);
-      try {
-        working.enter();
-      } catch (IllegalStateException e) {
-        if (Deadline.passed(deadline + CLOSE_TIMEOUT.toNanos())) {
-          throw e;
-        }
-        idle.idle(0);
-        continue;
+      if (Deadline.passed(deadline + CLOSE_TIMEOUT.toNanos())) {
+        throw new IllegalStateException(
+            "these device completions can't be closed: another thread is still using them");
       }
-      try {
-        int work = pass();
-        if (gate.awaitUnused(System.nanoTime()) && (over || pending.get() == 0)) {
-          pass();
-          finished = true;
-          lines.abandon(-ECANCELED);
+      int work = 0;
+      if (working.tryEnter()) {
+        try {
+          work = finishOr(over);
+        } finally {
+          working.exit();
         }
-        idle.idle(work);
-      } finally {
-        working.exit();
       }
+      idle.idle(work);
     }
+  }
+
+  /** Ends the stages if none waits or the time is over, else works. */
+  private int finishOr(boolean over) {
+    int work = pass();
+    if (gate.awaitUnused(System.nanoTime()) && (over || pending.get() == 0)) {
+      pass();
+      finished = true;
+      lines.abandon(-ECANCELED);
+    }
+    return work;
   }
 
   /** As {@link #close(Duration)} with five seconds. */

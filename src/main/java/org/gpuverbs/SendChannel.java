@@ -47,7 +47,8 @@ abstract sealed class SendChannel permits DeferredChannel, LocalChannel {
    * Takes ordered sends again after a failure. Must not be called from within a {@link
    * Destination}.
    *
-   * @throws IllegalStateException if ordered sends of this channel are still under way
+   * @throws IllegalStateException if ordered sends of this channel are still under way, or others
+   *     keep the sender busy for seconds
    */
   public void reset() {
     if (!queue.reset(flow)) {

@@ -37,9 +37,13 @@ final class SendSlot extends Slot {
       BatchMemory from = batch.memory();
       BatchMemory to = copy;
       if (to == null || !to.suits(from)) {
-        to = new BatchMemory(batch.queuePair(), from.bytes());
-        dispose();
-        copy = to;
+        BatchMemory larger = new BatchMemory(batch.queuePair(), from.bytes());
+        if (to != null) {
+          // The slot's last send is over, so that nobody reads it.
+          to.free();
+        }
+        to = larger;
+        copy = larger;
       }
       to.copyFrom(from, batch.size());
       requests = batch.size();

@@ -345,4 +345,40 @@ class DeferredLifecycleTest {
       assertEquals(Status.DONE, s.await(s.send(1)));
     }
   }
+
+  @Test
+  void laneThreadsMaySubmitWhatWasDeferred() {
+    try (CpuLanes lanes = CpuLanes.start(2);
+        DeferredScene s = new DeferredScene(DeferredSender.builder().initiator(lanes))) {
+      long inline = s.send(1);
+      long deferred = s.send(2, s.stream.work());
+      long behind = s.send(3);
+      s.stream.complete();
+      assertEquals(Status.DONE, s.await(behind));
+      assertEquals(Status.DONE, s.await(deferred));
+      assertEquals(Status.DONE, s.await(inline));
+      assertEquals(List.of(1, 2, 3), s.arrived(3));
+    }
+  }
+
+  @Test
+  void aSendThatLaneThreadsHadTakenEndsWhenTheQueuePairFails() {
+    try (CpuLanes lanes = CpuLanes.start(2);
+        DeferredScene s = new DeferredScene(DeferredSender.builder().initiator(lanes));
+        Batch bad =
+            Batch.of(s.pair.qp, new WorkRequest.WriteInline(1L, new RemoteMemory(8, 8, 0)))) {
+      DeferredSend failed = s.channel.sendAsync(bad, SendOrder.ORDERED, s.stream.work());
+      DeferredSend behind = s.sendAsync(2);
+      s.stream.complete();
+      Await.until(
+          () -> {
+            s.work();
+            return s.sender.pending() == 0;
+          });
+      assertEquals(Syndrome.REMOTE_ACCESS, Failures.of(failed.delivered()).syndrome());
+      assertTrue(Failures.of(behind.delivered()).code() != 0);
+      assertTrue(Failures.done(failed.sourceReusable()));
+      assertTrue(s.channel.isFailed());
+    }
+  }
 }

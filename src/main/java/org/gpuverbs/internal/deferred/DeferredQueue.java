@@ -18,6 +18,9 @@ public final class DeferredQueue {
   private static final VarHandle LOCK;
   private static final int SPINS = 1000;
 
+  /** For those who hold the lock: a submit may wait for its turn. */
+  private static final long PATIENCE_NANOS = 5_000_000_000L;
+
   static {
     try {
       LOCK = MethodHandles.lookup().findVarHandle(DeferredQueue.class, "lock", int.class);
@@ -235,9 +238,16 @@ public final class DeferredQueue {
     return false;
   }
 
-  /** Makes a failed flow usable; false if it still has sends queued. */
+  /**
+   * Makes a failed flow usable; false if it still has sends queued, or the lock is not free for
+   * long.
+   */
   public boolean reset(Flow flow) {
+    long began = System.nanoTime();
     while (!enterSoon()) {
+      if (System.nanoTime() - began > PATIENCE_NANOS) {
+        return false;
+      }
       Thread.yield();
     }
     try {

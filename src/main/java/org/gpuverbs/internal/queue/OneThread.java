@@ -46,6 +46,11 @@ public final class OneThread {
     }
   }
 
+  /** As {@link #enter}, and false if another call is inside. */
+  public boolean tryEnter() {
+    return HOLDER.compareAndSet(this, null, Thread.currentThread());
+  }
+
   /** Ends what {@link #enter} began. */
   public void exit() {
     HOLDER.setRelease(this, null);
