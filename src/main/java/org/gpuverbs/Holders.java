@@ -10,6 +10,14 @@ final class Holders {
     return initiator instanceof CpuLanes lanes && lanes.readsAtOnce();
   }
 
+  /** Waits for a submit that went in without the queue pair's gate; false at the deadline. */
+  static boolean awaitSubmit(Initiator holder, long deadline) {
+    return switch (holder) {
+      case CpuLanes lanes -> lanes.awaitSubmit(deadline);
+      case GpuStream stream -> true;
+    };
+  }
+
   /** Whether the initiator reads no batch of that queue pair any more. */
   static boolean idle(Initiator holder, QueuePair qp) {
     return switch (holder) {

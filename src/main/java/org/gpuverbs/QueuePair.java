@@ -500,6 +500,10 @@ public final class QueuePair implements AutoCloseable {
     users.serve(initiator);
   }
 
+  boolean knows(Initiator initiator) {
+    return users.knows(initiator);
+  }
+
   /** Runs {@code build} while this can't be closed, and owns the batch that it gives. */
   Batch adopt(Supplier<Batch> build) {
     enter();

@@ -30,6 +30,15 @@ final class QueuePairUsers {
     }
   }
 
+  /**
+   * Whether the initiator may go in without the gate's count, as the one that went in last time may
+   * while the gate is open: {@link #awaitUnused} waits for it by its own mark. To be asked after
+   * that mark is set.
+   */
+  boolean knows(Initiator initiator) {
+    return last == initiator && qp.gate().open();
+  }
+
   private synchronized void admit(Initiator initiator) {
     Initiator owner = last;
     if (initiator instanceof CpuLanes && qp.gpuQueue() != null) {
@@ -77,9 +86,20 @@ final class QueuePairUsers {
   /** With the gate closed or paused: whether all are out by the deadline. */
   boolean awaitUnused(long deadline) {
     GpuQueue gpu = qp.gpuQueue();
+    // The gate first: with nobody behind it no initiator is added any more.
     return qp.gate().awaitUnused(deadline)
+        && awaitSubmits(deadline)
         && awaitLanes(deadline)
         && (gpu == null || gpu.awaitKernels(deadline));
+  }
+
+  private boolean awaitSubmits(long deadline) {
+    for (Initiator initiator : lanes) {
+      if (!Holders.awaitSubmit(initiator, deadline)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean awaitLanes(long deadline) {

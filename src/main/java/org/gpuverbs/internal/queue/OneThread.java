@@ -3,6 +3,7 @@ package org.gpuverbs.internal.queue;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,10 +12,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OneThread {
   private static final VarHandle HOLDER;
+  private static final VarHandle EXITS;
 
   static {
     try {
-      HOLDER = MethodHandles.lookup().findVarHandle(OneThread.class, "holder", Thread.class);
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      HOLDER = lookup.findVarHandle(OneThread.class, "holder", Thread.class);
+      EXITS = lookup.findVarHandle(OneThread.class, "exits", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -23,6 +27,10 @@ public final class OneThread {
   private final String what;
 
   private volatile @Nullable Thread holder;
+
+  /** How often somebody has left; written by the holder alone. */
+  @SuppressWarnings("unused") // through EXITS
+  private long exits;
 
   /** For an object that error messages call {@code what}. */
   public OneThread(String what) {
@@ -53,7 +61,32 @@ public final class OneThread {
 
   /** Ends what {@link #enter} began. */
   public void exit() {
+    EXITS.setRelease(this, exits + 1);
     HOLDER.setRelease(this, null);
+  }
+
+  /**
+   * Waits until whoever is inside now has left; false if they had not by the deadline (of
+   * System.nanoTime). For one who has set a flag that everybody reads after {@link #enter}: since
+   * entering is a compare-and-set and the flag volatile, either the one inside is seen here, or it
+   * sees the flag. Those who enter later need not be waited for.
+   */
+  public boolean awaitExit(long deadlineNanos) {
+    if (holder == null) {
+      return true;
+    }
+    long before = (long) EXITS.getAcquire(this);
+    for (int looks = 0; holder != null && (long) EXITS.getAcquire(this) == before; looks++) {
+      if (System.nanoTime() - deadlineNanos > 0) {
+        return false;
+      }
+      if (looks < 100) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(20_000);
+      }
+    }
+    return true;
   }
 
   private static String name(@Nullable Thread thread) {

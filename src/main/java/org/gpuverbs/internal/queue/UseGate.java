@@ -64,6 +64,11 @@ public final class UseGate {
     STATE.getAndBitwiseAnd(this, ~PAUSED);
   }
 
+  /** Whether it lets anybody in, now. */
+  public boolean open() {
+    return (state & FLAGS) == 0;
+  }
+
   /** Whether {@link #close} was called. */
   public boolean closed() {
     return (state & CLOSED) != 0;
