@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "Makes one self-contained HTML page of results: folders with JMH's JSON, perf's JSON and the GPU"
           + " harness's CSV.",
-      "Beside it: each plot as a PNG, and summary.md, the tables that the README takes.",
+      "Beside it: each plot as a PNG, and summary.md, the tables that fit into a README.",
       ""
     })
 public final class ReportCommand implements Callable<Integer> {
@@ -34,6 +34,14 @@ public final class ReportCommand implements Callable<Integer> {
   private Path output;
 
   @Option(
+      names = "--into",
+      paramLabel = "FILE",
+      description =
+          "Also make anew the tables in this Markdown file, between <!-- report: ID --> and <!-- end"
+              + " -->. May be repeated.")
+  private List<Path> documents = List.of();
+
+  @Option(
       names = {"-h", "--help"},
       usageHelp = true,
       description = "This text.")
@@ -45,6 +53,10 @@ public final class ReportCommand implements Callable<Integer> {
     System.setProperty("java.awt.headless", "true");
     try {
       System.out.println("report: " + write(folders, output));
+      for (Path document : documents) {
+        Files.writeString(document, filled(folders, document));
+        System.out.println("report: " + document);
+      }
       return 0;
     } catch (IOException e) {
       System.err.println("report: " + e.getMessage());
@@ -79,5 +91,18 @@ public final class ReportCommand implements Callable<Integer> {
     tables.brief().forEach(table -> summary.append('\n').append(table.markdown()));
     Files.writeString(output.resolve("summary.md"), summary);
     return page;
+  }
+
+  /** A document's text with its tables made of the results. */
+  static String filled(List<Path> folders, Path document) throws IOException {
+    Map<String, TableData> tables = new LinkedHashMap<>();
+    for (TableData table : new Tables(Results.read(folders)).all()) {
+      tables.put(table.id(), table);
+    }
+    try {
+      return Sections.fill(Files.readString(document), tables);
+    } catch (IOException e) {
+      throw new IOException(document + ": " + e.getMessage(), e);
+    }
   }
 }

@@ -15,7 +15,12 @@ import java.util.List;
 record TableData(
     String id, String title, String note, List<String> columns, List<List<String>> rows) {
   String markdown() {
-    StringBuilder text = new StringBuilder("**" + title + "**\n\n|");
+    return "**" + title + "**\n\n" + grid() + (note.isEmpty() ? "" : "\n" + note + "\n");
+  }
+
+  /** Without title and note. */
+  String grid() {
+    StringBuilder text = new StringBuilder("|");
     columns.forEach(column -> text.append(' ').append(column).append(" |"));
     text.append("\n|").append("---|".repeat(columns.size())).append('\n');
     for (List<String> row : rows) {
@@ -23,6 +28,6 @@ record TableData(
       row.forEach(cell -> text.append(' ').append(cell).append(" |"));
       text.append('\n');
     }
-    return note.isEmpty() ? text.toString() : text + "\n" + note + "\n";
+    return text.toString();
   }
 }

@@ -26,6 +26,7 @@ final class Tables {
         Stream.of(
             throughput(),
             call(),
+            callRatios(),
             peers(),
             drain(),
             latency(),
@@ -34,7 +35,11 @@ final class Tables {
             perfLatency(),
             soak(),
             everything());
-    return Stream.concat(others, deferred.stream()).filter(Objects::nonNull).toList();
+    Stream<TableData> gpu = new GpuTables(results.gpu).all().stream();
+    return Stream.of(others, deferred.stream(), gpu)
+        .flatMap(each -> each)
+        .filter(Objects::nonNull)
+        .toList();
   }
 
   /** Those that fit into a README. */
@@ -98,6 +103,40 @@ final class Tables {
         "Ratio: time against the C loop's of the same batch, in one run.",
         List.of(
             "called from", "batch", "ns/submit", "ns/request", "ratio to C", "B/submit", "noise"),
+        rows);
+  }
+
+  /** The same, a line a batch. */
+  private TableData callRatios() {
+    List<JmhRow> all = results.suite("FfmCost");
+    List<String> ways = List.of("ffm", "ffm_critical", "jni", "api");
+    List<List<String>> rows = new ArrayList<>();
+    for (JmhRow base : all) {
+      if (!base.method().equals("c_loop")) {
+        continue;
+      }
+      List<String> row = new ArrayList<>(List.of(base.param("batch"), number(base.score(), 1)));
+      double worst = base.noise();
+      for (String way : ways) {
+        JmhRow other =
+            all.stream()
+                .filter(
+                    each ->
+                        each.method().equals(way)
+                            && each.param("batch").equals(base.param("batch")))
+                .findFirst()
+                .orElse(null);
+        row.add(other == null ? "" : number(other.score() / base.score(), 2));
+        worst = other == null ? worst : Math.max(worst, other.noise());
+      }
+      row.add(String.format(Locale.ROOT, "±%.0f %%", 100 * worst));
+      rows.add(row);
+    }
+    return table(
+        "call-ratios",
+        "What calling from Java costs: times the C loop's time",
+        "Noise: the worst of the row.",
+        List.of("batch", "C loop, ns", "FFM", "FFM critical", "JNI", "submit", "noise"),
         rows);
   }
 
