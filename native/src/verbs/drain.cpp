@@ -336,8 +336,14 @@ bool serve(gv_proxy* p) {
   return moved;
 }
 
+// A doorbell is a plain store, so nothing wakes the drain thread: for a while after the last work it only offers its core to others,
+// so that an answer finds it awake; then it looks every 50 us, and after a fifth of a second every ms.
+constexpr uint64_t kAwakeNs = 1000000;
+constexpr uint64_t kLightSleepNs = 200000000;
+
 void drain(gv_verbs* v) {
   uint32_t idle = 0;
+  uint64_t since = now_ns(); // since when nothing has moved
   while (!v->stop.load(std::memory_order_relaxed)) {
     bool moved = false, none = false;
     {
@@ -347,9 +353,10 @@ void drain(gv_verbs* v) {
       if (!moved && idle % 64 == 0) take_events(v);
     }
     idle = moved ? 0 : idle + 1;
-    // A doorbell is a plain store, so nothing wakes this thread: it spins a little, then looks every 50 us, idle long every ms.
-    if (idle > 64 || none) {
-      const timespec pause{0, idle > 4096 ? 1000000 : 50000};
+    if (idle == 1) since = now_ns();
+    const uint64_t quiet = idle > 1 ? now_ns() - since : 0;
+    if (none || quiet > kAwakeNs) {
+      const timespec pause{0, none || quiet > kLightSleepNs ? 1000000 : 50000};
       nanosleep(&pause, nullptr);
     } else if (idle > 0) {
       sched_yield();
