@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or a function below changes; Java refuses a library of another version. */
-#define GV_ABI_VERSION 4
+#define GV_ABI_VERSION 5
 
 typedef struct gv_error {
   int32_t code;   /* negative errno, as returned */
@@ -345,6 +345,84 @@ GV_API int32_t gv_proxy_reset(gv_proxy* proxy, gv_error* error);
 GV_API int32_t gv_proxy_state(gv_proxy* proxy);
 /* Destroys the queue pair; the rings and the CQs are not touched any more when it returns 0. */
 GV_API int32_t gv_proxy_destroy(gv_proxy* proxy, gv_error* error);
+
+/* ---- mlx5 devices whose NIC reads the queues itself: path DIRECT ---------------------------------------------- */
+
+/*
+ * libmlx5 is opened at run time too. A gv_verbs of an mlx5 device is opened for DEVX where that is possible, so that it serves both paths. Errors as
+ * above; a command that the firmware refused is -EREMOTEIO with its status and syndrome in the text.
+ */
+typedef struct gv_direct gv_direct;
+typedef struct gv_direct_cq gv_direct_cq;
+
+/* Where a doorbell register comes from, best first. */
+#define GV_UAR_DEDICATED 0 /* a non-cached page of the queue pair's own */
+#define GV_UAR_NON_CACHED 1
+#define GV_UAR_BLUEFLAME 2 /* write-combining */
+
+/* Who rings. */
+#define GV_RINGER_SUBMITTER 0
+#define GV_RINGER_CPU 1 /* a thread of the library, where the submitter's GPU can't have the register */
+
+/* How the NIC reaches the queue's memory. */
+#define GV_UMEM_HOST 0
+#define GV_UMEM_DMABUF 1
+#define GV_UMEM_PEER 2 /* nvidia-peermem */
+
+typedef struct gv_direct_info {
+  uint32_t max_depth;        /* send WQEBBs of a queue pair */
+  uint32_t max_inline_bytes; /* of a WQE as large as the NIC takes */
+  uint32_t max_cqes;
+  uint32_t atomics;  /* 0 none, 1 with the 8 bytes in host order, 2 in network order */
+  uint32_t best_uar; /* GV_UAR_*: the best kind that the device gives */
+  uint32_t dmabuf;   /* 0 or 1: libibverbs and libmlx5 can register dma-bufs */
+} gv_direct_info;
+
+typedef struct gv_direct_attr {
+  uint32_t pkey_index;
+  uint32_t ringer;  /* GV_RINGER_*: CPU asks for the thread even where it is not needed */
+  uint32_t atomics; /* 0 or 1: whether the peer may do atomics */
+  uint32_t reserved;
+} gv_direct_attr;
+
+/* What was taken, and why nothing better. */
+typedef struct gv_direct_report {
+  uint32_t number; /* of the queue pair, kept over reset */
+  uint32_t uar;    /* GV_UAR_* */
+  uint32_t ringer; /* GV_RINGER_* */
+  uint32_t umem;   /* GV_UMEM_* */
+  char why[240];   /* empty if all is the best there is */
+} gv_direct_report;
+
+typedef struct gv_direct_status {
+  int32_t state;       /* GV_STATE_RESET, GV_STATE_RTS or GV_STATE_ERROR, as the NIC says */
+  uint32_t nic_state;  /* QPC.state: 0 RST, 1 INIT, 2 RTR, 3 RTS, 4 SQER, 5 SQD, 6 ERR, 9 suspended */
+  uint32_t send_pi;    /* hw_sq_wqebb_counter, 16 bits */
+  uint32_t receive_pi; /* hw_rq_counter */
+  uint32_t remote;     /* QP number of the peer */
+  uint32_t event;      /* ibv_event_type of the asynchronous event that broke it; 0 none */
+} gv_direct_status;
+
+/* 0 if queue pairs of path DIRECT can be made on the device: DEVX, the firmware's capabilities and a UAR were tried. */
+GV_API int32_t gv_direct_available(gv_verbs* verbs, gv_direct_info* info, gv_error* error);
+/* A CQ of the NIC's on a ring that gv_cq_create made. Destroyed after the queue pairs that use it; -EBUSY else. */
+GV_API int32_t gv_direct_cq_create(gv_verbs* verbs, uint64_t ring, uint32_t depth, gv_direct_cq** out, gv_error* error);
+/* How many CQEs the consumer has taken in all. One thread at a time. */
+GV_API void gv_direct_cq_consumed(gv_direct_cq* cq, uint64_t consumed);
+GV_API int32_t gv_direct_cq_destroy(gv_direct_cq* cq, gv_error* error);
+/*
+ * An RC queue pair on the memory of `qp` (host memory, or of a GPU), in INIT. Sets qp's doorbell. send_cq: NULL for the collapsed CQ in qp's memory.
+ */
+GV_API int32_t gv_direct_create(gv_verbs* verbs, gv_qp* qp, gv_direct_cq* send_cq, gv_direct_cq* receive_cq,
+                                const gv_direct_attr* attr, gv_direct** out, gv_direct_report* report, gv_error* error);
+/* To RTR and RTS. */
+GV_API int32_t gv_direct_connect(gv_direct* direct, const gv_proxy_remote* remote, gv_error* error);
+/* To RST and INIT; the NIC touches the rings no more when it returns 0. */
+GV_API int32_t gv_direct_reset(gv_direct* direct, gv_error* error);
+/* Without asking the NIC: what the last call or an asynchronous event left. */
+GV_API int32_t gv_direct_state(gv_direct* direct);
+GV_API int32_t gv_direct_query(gv_direct* direct, gv_direct_status* out, gv_error* error);
+GV_API int32_t gv_direct_destroy(gv_direct* direct, gv_error* error);
 
 #ifdef __cplusplus
 }

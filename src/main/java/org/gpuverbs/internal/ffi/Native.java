@@ -321,10 +321,10 @@ public class Native extends Native$shared {
     public static int GV_OK() {
         return GV_OK;
     }
-    private static final int GV_ABI_VERSION = (int)4L;
+    private static final int GV_ABI_VERSION = (int)5L;
     /**
      * {@snippet lang=c :
-     * #define GV_ABI_VERSION 4
+     * #define GV_ABI_VERSION 5
      * }
      */
     public static int GV_ABI_VERSION() {
@@ -392,6 +392,78 @@ public class Native extends Native$shared {
      */
     public static int GV_PLACEMENT_HOST() {
         return GV_PLACEMENT_HOST;
+    }
+    private static final int GV_UAR_DEDICATED = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_UAR_DEDICATED 0
+     * }
+     */
+    public static int GV_UAR_DEDICATED() {
+        return GV_UAR_DEDICATED;
+    }
+    private static final int GV_UAR_NON_CACHED = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_UAR_NON_CACHED 1
+     * }
+     */
+    public static int GV_UAR_NON_CACHED() {
+        return GV_UAR_NON_CACHED;
+    }
+    private static final int GV_UAR_BLUEFLAME = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_UAR_BLUEFLAME 2
+     * }
+     */
+    public static int GV_UAR_BLUEFLAME() {
+        return GV_UAR_BLUEFLAME;
+    }
+    private static final int GV_RINGER_SUBMITTER = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_RINGER_SUBMITTER 0
+     * }
+     */
+    public static int GV_RINGER_SUBMITTER() {
+        return GV_RINGER_SUBMITTER;
+    }
+    private static final int GV_RINGER_CPU = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_RINGER_CPU 1
+     * }
+     */
+    public static int GV_RINGER_CPU() {
+        return GV_RINGER_CPU;
+    }
+    private static final int GV_UMEM_HOST = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_UMEM_HOST 0
+     * }
+     */
+    public static int GV_UMEM_HOST() {
+        return GV_UMEM_HOST;
+    }
+    private static final int GV_UMEM_DMABUF = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_UMEM_DMABUF 1
+     * }
+     */
+    public static int GV_UMEM_DMABUF() {
+        return GV_UMEM_DMABUF;
+    }
+    private static final int GV_UMEM_PEER = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_UMEM_PEER 2
+     * }
+     */
+    public static int GV_UMEM_PEER() {
+        return GV_UMEM_PEER;
     }
 
     private static class gv_abi_version {
@@ -4491,6 +4563,626 @@ public class Native extends Native$shared {
                 traceDowncall("gv_proxy_destroy", proxy, error);
             }
             return (int)mh$.invokeExact(proxy, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_available {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_available");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_available(gv_verbs *verbs, gv_direct_info *info, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_available$descriptor() {
+        return gv_direct_available.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_available(gv_verbs *verbs, gv_direct_info *info, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_available$handle() {
+        return gv_direct_available.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_available(gv_verbs *verbs, gv_direct_info *info, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_available$address() {
+        return gv_direct_available.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_available(gv_verbs *verbs, gv_direct_info *info, gv_error *error)
+     * }
+     */
+    public static int gv_direct_available(MemorySegment verbs, MemorySegment info, MemorySegment error) {
+        var mh$ = gv_direct_available.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_available", verbs, info, error);
+            }
+            return (int)mh$.invokeExact(verbs, info, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_cq_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_cq_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_create(gv_verbs *verbs, uint64_t ring, uint32_t depth, gv_direct_cq **out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_cq_create$descriptor() {
+        return gv_direct_cq_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_create(gv_verbs *verbs, uint64_t ring, uint32_t depth, gv_direct_cq **out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_cq_create$handle() {
+        return gv_direct_cq_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_create(gv_verbs *verbs, uint64_t ring, uint32_t depth, gv_direct_cq **out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_cq_create$address() {
+        return gv_direct_cq_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_create(gv_verbs *verbs, uint64_t ring, uint32_t depth, gv_direct_cq **out, gv_error *error)
+     * }
+     */
+    public static int gv_direct_cq_create(MemorySegment verbs, long ring, int depth, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_direct_cq_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_cq_create", verbs, ring, depth, out, error);
+            }
+            return (int)mh$.invokeExact(verbs, ring, depth, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_cq_consumed {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            Native.C_POINTER,
+            Native.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_cq_consumed");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void gv_direct_cq_consumed(gv_direct_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_cq_consumed$descriptor() {
+        return gv_direct_cq_consumed.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void gv_direct_cq_consumed(gv_direct_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static MethodHandle gv_direct_cq_consumed$handle() {
+        return gv_direct_cq_consumed.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void gv_direct_cq_consumed(gv_direct_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static MemorySegment gv_direct_cq_consumed$address() {
+        return gv_direct_cq_consumed.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void gv_direct_cq_consumed(gv_direct_cq *cq, uint64_t consumed)
+     * }
+     */
+    public static void gv_direct_cq_consumed(MemorySegment cq, long consumed) {
+        var mh$ = gv_direct_cq_consumed.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_cq_consumed", cq, consumed);
+            }
+            mh$.invokeExact(cq, consumed);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_cq_destroy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_cq_destroy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_destroy(gv_direct_cq *cq, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_cq_destroy$descriptor() {
+        return gv_direct_cq_destroy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_destroy(gv_direct_cq *cq, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_cq_destroy$handle() {
+        return gv_direct_cq_destroy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_destroy(gv_direct_cq *cq, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_cq_destroy$address() {
+        return gv_direct_cq_destroy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_cq_destroy(gv_direct_cq *cq, gv_error *error)
+     * }
+     */
+    public static int gv_direct_cq_destroy(MemorySegment cq, MemorySegment error) {
+        var mh$ = gv_direct_cq_destroy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_cq_destroy", cq, error);
+            }
+            return (int)mh$.invokeExact(cq, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_create(gv_verbs *verbs, gv_qp *qp, gv_direct_cq *send_cq, gv_direct_cq *receive_cq, const gv_direct_attr *attr, gv_direct **out, gv_direct_report *report, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_create$descriptor() {
+        return gv_direct_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_create(gv_verbs *verbs, gv_qp *qp, gv_direct_cq *send_cq, gv_direct_cq *receive_cq, const gv_direct_attr *attr, gv_direct **out, gv_direct_report *report, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_create$handle() {
+        return gv_direct_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_create(gv_verbs *verbs, gv_qp *qp, gv_direct_cq *send_cq, gv_direct_cq *receive_cq, const gv_direct_attr *attr, gv_direct **out, gv_direct_report *report, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_create$address() {
+        return gv_direct_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_create(gv_verbs *verbs, gv_qp *qp, gv_direct_cq *send_cq, gv_direct_cq *receive_cq, const gv_direct_attr *attr, gv_direct **out, gv_direct_report *report, gv_error *error)
+     * }
+     */
+    public static int gv_direct_create(MemorySegment verbs, MemorySegment qp, MemorySegment send_cq, MemorySegment receive_cq, MemorySegment attr, MemorySegment out, MemorySegment report, MemorySegment error) {
+        var mh$ = gv_direct_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_create", verbs, qp, send_cq, receive_cq, attr, out, report, error);
+            }
+            return (int)mh$.invokeExact(verbs, qp, send_cq, receive_cq, attr, out, report, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_connect {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_connect");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_connect(gv_direct *direct, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_connect$descriptor() {
+        return gv_direct_connect.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_connect(gv_direct *direct, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_connect$handle() {
+        return gv_direct_connect.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_connect(gv_direct *direct, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_connect$address() {
+        return gv_direct_connect.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_connect(gv_direct *direct, const gv_proxy_remote *remote, gv_error *error)
+     * }
+     */
+    public static int gv_direct_connect(MemorySegment direct, MemorySegment remote, MemorySegment error) {
+        var mh$ = gv_direct_connect.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_connect", direct, remote, error);
+            }
+            return (int)mh$.invokeExact(direct, remote, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_reset {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_reset");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_reset(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_reset$descriptor() {
+        return gv_direct_reset.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_reset(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_reset$handle() {
+        return gv_direct_reset.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_reset(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_reset$address() {
+        return gv_direct_reset.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_reset(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static int gv_direct_reset(MemorySegment direct, MemorySegment error) {
+        var mh$ = gv_direct_reset.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_reset", direct, error);
+            }
+            return (int)mh$.invokeExact(direct, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_state {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_state");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_state(gv_direct *direct)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_state$descriptor() {
+        return gv_direct_state.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_state(gv_direct *direct)
+     * }
+     */
+    public static MethodHandle gv_direct_state$handle() {
+        return gv_direct_state.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_state(gv_direct *direct)
+     * }
+     */
+    public static MemorySegment gv_direct_state$address() {
+        return gv_direct_state.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_state(gv_direct *direct)
+     * }
+     */
+    public static int gv_direct_state(MemorySegment direct) {
+        var mh$ = gv_direct_state.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_state", direct);
+            }
+            return (int)mh$.invokeExact(direct);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_query {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_query");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_query(gv_direct *direct, gv_direct_status *out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_query$descriptor() {
+        return gv_direct_query.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_query(gv_direct *direct, gv_direct_status *out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_query$handle() {
+        return gv_direct_query.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_query(gv_direct *direct, gv_direct_status *out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_query$address() {
+        return gv_direct_query.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_query(gv_direct *direct, gv_direct_status *out, gv_error *error)
+     * }
+     */
+    public static int gv_direct_query(MemorySegment direct, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_direct_query.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_query", direct, out, error);
+            }
+            return (int)mh$.invokeExact(direct, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gv_direct_destroy {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_direct_destroy");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_direct_destroy$descriptor() {
+        return gv_direct_destroy.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_direct_destroy$handle() {
+        return gv_direct_destroy.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_direct_destroy$address() {
+        return gv_direct_destroy.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * }
+     */
+    public static int gv_direct_destroy(MemorySegment direct, MemorySegment error) {
+        var mh$ = gv_direct_destroy.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_direct_destroy", direct, error);
+            }
+            return (int)mh$.invokeExact(direct, error);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
