@@ -12,6 +12,12 @@ import java.util.Optional;
 
 /** The kernel's files, under a root that tests replace. Whatever can't be read is absent. */
 public final class KernelFiles {
+  /**
+   * Internal, for tests: another root than {@code /}, read at each {@link #here}. Nothing else may
+   * set it.
+   */
+  public static final String ROOT_PROPERTY = "org.gpuverbs.internal.root";
+
   private final Path root;
 
   /**
@@ -23,7 +29,7 @@ public final class KernelFiles {
 
   /** This machine's. */
   public static KernelFiles here() {
-    return new KernelFiles(Path.of("/"));
+    return new KernelFiles(Path.of(System.getProperty(ROOT_PROPERTY, "/")));
   }
 
   /** A file's text without the white space around it. */

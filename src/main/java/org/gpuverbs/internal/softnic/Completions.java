@@ -54,13 +54,13 @@ final class Completions {
   }
 
   /**
-   * An error CQE for the WQE at q.ci. A collapsed CQ keeps its first error: what follows is
-   * flushed, and a flush must not hide the root cause.
+   * An error CQE for the WQE at q.ci. A collapsed CQ keeps its first error, unless the NIC is to be
+   * as hardware is: what follows is flushed, and a flush must not hide the root cause.
    */
   static void error(SoftQp q, int opcode, int syndrome, int vendor) {
     int sopQpn = opcode << 24 | q.number();
     if (q.collapsed()) {
-      if (q.errorLatched) {
+      if (q.errorLatched && !q.flushesOverwrite) {
         return;
       }
       q.errorLatched = true;

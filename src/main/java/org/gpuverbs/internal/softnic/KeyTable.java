@@ -42,11 +42,15 @@ final class KeyTable {
   int freshKey() {
     while (true) {
       int key = random.nextInt();
-      // 0 and 0x100 mean "no key" in mlx5, 0xffffffff what uninitialised CQE-like memory holds.
-      if (key != 0 && key != -1 && key != 0x100 && find(key) == null) {
+      if (usable(key) && find(key) == null) {
         return key;
       }
     }
+  }
+
+  /** 0 and 0x100 mean "no key" in mlx5, 0xffffffff what uninitialised CQE-like memory holds. */
+  static boolean usable(int key) {
+    return key != 0 && key != -1 && key != 0x100;
   }
 
   synchronized void add(SoftMr mr) {

@@ -77,6 +77,24 @@ public final class SoftNic implements AutoCloseable {
    * so that it must stay allocated until the region is closed.
    */
   public SoftMr register(MemorySegment segment, CopyEngine engine, int access) {
+    return register(segment, engine, 0, access);
+  }
+
+  /**
+   * As the shorter forms, under a key that somebody else has given the region.
+   *
+   * @param key neither 0, 0x100 nor -1, which no region has
+   * @throws IllegalArgumentException as {@link #register(MemorySegment, int)}, or if the key is
+   *     taken or none
+   */
+  public SoftMr register(MemorySegment segment, int key, int access) {
+    if (!KeyTable.usable(key)) {
+      throw new IllegalArgumentException("0x" + Integer.toHexString(key) + " is no key");
+    }
+    return register(segment, null, key, access);
+  }
+
+  private SoftMr register(MemorySegment segment, CopyEngine engine, int key, int access) {
     int implied = implied(access);
     if (!segment.isNative()) {
       throw new IllegalArgumentException("heap memory can't be registered; allocate native memory");
@@ -100,7 +118,10 @@ public final class SoftNic implements AutoCloseable {
     synchronized (this) {
       ensureOpen();
       synchronized (keys) {
-        SoftMr mr = new SoftMr(this, keys.freshKey(), segment, engine, implied);
+        if (key != 0 && keys.find(key) != null) {
+          throw new IllegalArgumentException("key 0x" + Integer.toHexString(key) + " is taken");
+        }
+        SoftMr mr = new SoftMr(this, key == 0 ? keys.freshKey() : key, segment, engine, implied);
         keys.add(mr);
         return mr;
       }
@@ -171,13 +192,29 @@ public final class SoftNic implements AutoCloseable {
    * @throws IllegalStateException if the NIC is closed or has as many QPs as it may
    */
   public synchronized SoftQp createQp(SoftQpAttr attr) {
+    return create(attr, freshNumber());
+  }
+
+  /**
+   * As the shorter form, under a number that somebody else has given the QP.
+   *
+   * @throws IllegalArgumentException if the number is taken or not 24 bits wide
+   */
+  public synchronized SoftQp createQp(SoftQpAttr attr, int number) {
+    if (number < 0 || number > 0xff_ffff || qps.containsKey(number)) {
+      throw new IllegalArgumentException("QP number " + number + " is taken or out of range");
+    }
+    return create(attr, number);
+  }
+
+  private SoftQp create(SoftQpAttr attr, int number) {
     Objects.requireNonNull(attr, "attr");
     ensureOpen();
     if (qps.size() >= config.maxQueuePairs()) {
       throw new IllegalStateException("the NIC has its maximum of " + qps.size() + " QPs");
     }
     Worker worker = workers.get(Math.floorMod(created++, workers.size()));
-    SoftQp qp = new SoftQp(this, freshNumber(), worker, attr);
+    SoftQp qp = new SoftQp(this, number, worker, attr);
     qps.put(qp.number(), qp);
     return qp;
   }
@@ -217,6 +254,10 @@ public final class SoftNic implements AutoCloseable {
       throw stuck;
     }
     workers.forEach(worker -> worker.devices().remove(null).run());
+  }
+
+  boolean flushesOverwrite() {
+    return config.flushesOverwrite();
   }
 
   SoftQp find(int number) {

@@ -14,6 +14,8 @@ import java.util.Objects;
  * @param maxQueuePairs 1..2^20
  * @param lenientDoorbell false: the doorbell record is read only after a doorbell, so a lost
  *     doorbell is a lost WQE; true: the record is polled
+ * @param flushesOverwrite false: a collapsed CQ keeps the CQE of its first error; true: the CQEs of
+ *     what is flushed behind it overwrite it, as a ConnectX does
  * @param faults test hook, or null
  */
 public record SoftNicConfig(
@@ -22,6 +24,7 @@ public record SoftNicConfig(
     Duration rnrTimer,
     int maxQueuePairs,
     boolean lenientDoorbell,
+    boolean flushesOverwrite,
     FaultInjection faults) {
 
   private static final Duration LONGEST_TIMER = Duration.ofHours(1);
@@ -35,37 +38,84 @@ public record SoftNicConfig(
 
   /** One thread, messages up to 1 GiB, RNR timer 1 ms, 16384 QPs, strict doorbells, no faults. */
   public static SoftNicConfig defaults() {
-    return new SoftNicConfig(1, 1L << 30, Duration.ofMillis(1), 16384, false, null);
+    return new SoftNicConfig(1, 1L << 30, Duration.ofMillis(1), 16384, false, false, null);
   }
 
   public SoftNicConfig withThreads(int threads) {
     return new SoftNicConfig(
-        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+        threads,
+        maxMessageBytes,
+        rnrTimer,
+        maxQueuePairs,
+        lenientDoorbell,
+        flushesOverwrite,
+        faults);
   }
 
   public SoftNicConfig withMaxMessageBytes(long maxMessageBytes) {
     return new SoftNicConfig(
-        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+        threads,
+        maxMessageBytes,
+        rnrTimer,
+        maxQueuePairs,
+        lenientDoorbell,
+        flushesOverwrite,
+        faults);
   }
 
   public SoftNicConfig withRnrTimer(Duration rnrTimer) {
     return new SoftNicConfig(
-        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+        threads,
+        maxMessageBytes,
+        rnrTimer,
+        maxQueuePairs,
+        lenientDoorbell,
+        flushesOverwrite,
+        faults);
   }
 
   public SoftNicConfig withMaxQueuePairs(int maxQueuePairs) {
     return new SoftNicConfig(
-        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+        threads,
+        maxMessageBytes,
+        rnrTimer,
+        maxQueuePairs,
+        lenientDoorbell,
+        flushesOverwrite,
+        faults);
   }
 
   public SoftNicConfig withLenientDoorbell(boolean lenientDoorbell) {
     return new SoftNicConfig(
-        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+        threads,
+        maxMessageBytes,
+        rnrTimer,
+        maxQueuePairs,
+        lenientDoorbell,
+        flushesOverwrite,
+        faults);
+  }
+
+  public SoftNicConfig withFlushesOverwrite(boolean flushesOverwrite) {
+    return new SoftNicConfig(
+        threads,
+        maxMessageBytes,
+        rnrTimer,
+        maxQueuePairs,
+        lenientDoorbell,
+        flushesOverwrite,
+        faults);
   }
 
   public SoftNicConfig withFaults(FaultInjection faults) {
     return new SoftNicConfig(
-        threads, maxMessageBytes, rnrTimer, maxQueuePairs, lenientDoorbell, faults);
+        threads,
+        maxMessageBytes,
+        rnrTimer,
+        maxQueuePairs,
+        lenientDoorbell,
+        flushesOverwrite,
+        faults);
   }
 
   static void timer(String name, Duration duration) {

@@ -52,6 +52,9 @@ public final class SoftQp implements AutoCloseable {
   /** Collapsed mode: the CQE holds the first error and must not be overwritten. */
   boolean errorLatched;
 
+  /** Collapsed mode: later errors overwrite it all the same, as in hardware. */
+  final boolean flushesOverwrite;
+
   int stall;
   long stallDeadline;
   long stallCi;
@@ -93,6 +96,7 @@ public final class SoftQp implements AutoCloseable {
     collapsedCqe = attr.collapsedCqe() == null ? 0 : attr.collapsedCqe().address();
     receiveRing = attr.receiveRing() == null ? 0 : attr.receiveRing().address();
     receiveMask = attr.receiveDepth() - 1;
+    flushesOverwrite = nic.flushesOverwrite();
   }
 
   /** 24-bit QP number, unique on its NIC; kept over reset. */
