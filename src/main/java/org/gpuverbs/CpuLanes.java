@@ -4,10 +4,6 @@ package org.gpuverbs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.gpuverbs.internal.queue.Deadline;
 import org.gpuverbs.internal.queue.OneThread;
@@ -174,36 +170,6 @@ public final class CpuLanes implements Initiator {
   /** Whether requests are read within submit, not afterwards. */
   boolean readsAtOnce() {
     return lanes == 0;
-  }
-
-  @Override
-  public long submit(Batch batch, Duration timeout) throws InterruptedException {
-    long deadline = Deadline.after(timeout);
-    IdleStrategy idle = IdleStrategy.backoff();
-    while (true) {
-      long ticket = submit(batch);
-      if ((ticket != Status.FULL && ticket != Status.BUSY) || Deadline.passed(deadline)) {
-        return ticket;
-      }
-      if (Thread.interrupted()) {
-        throw new InterruptedException(
-            "interrupted while waiting for room in " + batch.queuePair());
-      }
-      idle.idle(0);
-    }
-  }
-
-  @Override
-  public CompletionStage<Long> submitAsync(Batch batch, Progress progress, Executor executor) {
-    Objects.requireNonNull(progress, "progress");
-    Objects.requireNonNull(executor, "executor");
-    QueuePair qp = batch.queuePair();
-    int generation = qp.generation();
-    long ticket = submit(batch);
-    if (ticket < 0) {
-      return CompletableFuture.failedStage(RdmaException.of("submit to " + qp, ticket));
-    }
-    return progress.watch(qp, generation, ticket, executor);
   }
 
   @Override

@@ -2,9 +2,6 @@
 package org.gpuverbs;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.gpuverbs.internal.queue.Deadline;
@@ -192,34 +189,6 @@ public final class GpuStream implements Initiator {
     queue.take(this);
     qp.serve(this);
     return queue;
-  }
-
-  @Override
-  public long submit(Batch batch, Duration timeout) throws InterruptedException {
-    long deadline = Deadline.after(timeout);
-    IdleStrategy idle = IdleStrategy.backoff();
-    while (true) {
-      long ticket = submit(batch);
-      if (ticket != Status.FULL || Deadline.passed(deadline)) {
-        return ticket;
-      }
-      if (Thread.interrupted()) {
-        throw new InterruptedException(
-            "interrupted while waiting for room in " + batch.queuePair());
-      }
-      idle.idle(0);
-    }
-  }
-
-  @Override
-  public CompletionStage<Long> submitAsync(Batch batch, Progress progress, Executor executor) {
-    QueuePair qp = batch.queuePair();
-    int generation = qp.generation();
-    long ticket = submit(batch);
-    if (ticket < 0) {
-      return CompletableFuture.failedStage(RdmaException.of("submit to " + qp, ticket));
-    }
-    return progress.watch(qp, generation, ticket, executor);
   }
 
   @Override

@@ -2,8 +2,11 @@
 package org.gpuverbs;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import org.gpuverbs.internal.queue.Deadline;
 
 /**
  * Who runs the submit path: reserves slots, writes the queue entries, publishes them and rings the
@@ -42,7 +45,21 @@ public sealed interface Initiator extends AutoCloseable permits CpuLanes, GpuStr
    * @throws InterruptedException if interrupted while waiting; nothing was submitted
    * @throws IllegalStateException as {@link #submit(Batch)}
    */
-  long submit(Batch batch, Duration timeout) throws InterruptedException;
+  default long submit(Batch batch, Duration timeout) throws InterruptedException {
+    long deadline = Deadline.after(timeout);
+    IdleStrategy idle = IdleStrategy.backoff();
+    while (true) {
+      long ticket = submit(batch);
+      if ((ticket != Status.FULL && ticket != Status.BUSY) || Deadline.passed(deadline)) {
+        return ticket;
+      }
+      if (Thread.interrupted()) {
+        throw new InterruptedException(
+            "interrupted while waiting for room in " + batch.queuePair());
+      }
+      idle.idle(0);
+    }
+  }
 
   /**
    * Submits a batch; the stage completes when the batch has.
@@ -55,7 +72,17 @@ public sealed interface Initiator extends AutoCloseable permits CpuLanes, GpuStr
    *     if the queue pair or the progress is closed
    * @throws IllegalStateException as {@link #submit(Batch)}
    */
-  CompletionStage<Long> submitAsync(Batch batch, Progress progress, Executor executor);
+  default CompletionStage<Long> submitAsync(Batch batch, Progress progress, Executor executor) {
+    Objects.requireNonNull(progress, "progress");
+    Objects.requireNonNull(executor, "executor");
+    QueuePair qp = batch.queuePair();
+    int generation = qp.generation();
+    long ticket = submit(batch);
+    if (ticket < 0) {
+      return CompletableFuture.failedStage(RdmaException.of("submit to " + qp, ticket));
+    }
+    return progress.watch(qp, generation, ticket, executor);
+  }
 
   /**
    * What became of a ticket of the queue pair last submitted to. Allocates nothing.
