@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: build.sh BUILD_DIR RESOURCE_DIR
 # Builds libgpuverbs.so and copies it to RESOURCE_DIR/<platform>/, for this machine and, where a cross compiler is
-# installed (g++-aarch64-linux-gnu), for aarch64 too. BUILD_DIR/mlx5 gets the stand-in that tests of path DIRECT run on.
+# installed (g++-aarch64-linux-gnu), for aarch64 too. BUILD_DIR/mlx5 and BUILD_DIR/fake get what tests of path DIRECT run on.
 # Prints what CMake says only if the build fails.
 set -u
 build=$1

@@ -25,11 +25,3 @@ foreach(test ${tests})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endforeach()
-
-# A driver without a GPU, for the Java tests of what surrounds the kernels: LD_LIBRARY_PATH=BUILD/fake.
-if(NOT GV_SANITIZE)
-  add_library(fake_cuda MODULE test/fake_cuda.cpp)
-  target_include_directories(fake_cuda PRIVATE include src)
-  set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1 LIBRARY_OUTPUT_DIRECTORY
-                                             "${CMAKE_CURRENT_BINARY_DIR}/fake")
-endif()

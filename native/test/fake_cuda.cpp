@@ -4,6 +4,8 @@
 // (fake_hold), let it go on (fake_release) and break the context (fake_fail); captures follow the driver's rules.
 //
 //   g++ -std=c++17 -O2 -shared -fPIC -Iinclude -Isrc test/fake_cuda.cpp -o DIR/libcuda.so.1; LD_LIBRARY_PATH=DIR java ...
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -20,7 +22,7 @@ using namespace gpuverbs;
 namespace {
 
 constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotFound = 500, kNotReady = 600, kLaunchFailed = 719,
-              kCaptureUnsupported = 900, kCaptureInvalidated = 901;
+              kNotPermitted = 800, kNotSupported = 801, kCaptureUnsupported = 900, kCaptureInvalidated = 901;
 constexpr size_t kMemory = 1ull << 30;
 constexpr int kHost = 1, kDevice = 2;
 
@@ -32,6 +34,9 @@ struct Block {
 std::mutex lock;
 std::map<uint64_t, Block> blocks;
 std::set<std::string> functions;
+std::set<uint64_t> registered; // by cuMemHostRegister
+bool refuses_io_memory = false;
+bool refuses_dmabuf = false;
 thread_local void* current = nullptr;
 int a_context;
 
@@ -152,6 +157,29 @@ FAKE cuMemAlloc_v2(uint64_t* p, size_t n) {
 FAKE cuMemFree_v2(uint64_t p) { return release(p); }
 FAKE cuMemHostAlloc(void** p, size_t n, unsigned) { return allocate(reinterpret_cast<uint64_t*>(p), n, kHost); }
 FAKE cuMemFreeHost(void* p) { return release(reinterpret_cast<uint64_t>(p)); }
+FAKE cuMemHostRegister_v2(void* p, size_t, unsigned flags) {
+  constexpr unsigned kIoMemory = 4; // CU_MEMHOSTREGISTER_IOMEMORY
+  std::lock_guard<std::mutex> held(lock);
+  if ((flags & kIoMemory) != 0 && refuses_io_memory) return kNotPermitted;
+  return registered.insert(reinterpret_cast<uint64_t>(p)).second ? kSuccess : kInvalidValue;
+}
+FAKE cuMemHostUnregister(void* p) {
+  std::lock_guard<std::mutex> held(lock);
+  return registered.erase(reinterpret_cast<uint64_t>(p)) == 1 ? kSuccess : kInvalidValue;
+}
+FAKE cuMemHostGetDevicePointer_v2(uint64_t* out, void* p, unsigned) {
+  return *out = reinterpret_cast<uint64_t>(p), kSuccess;
+}
+// A file descriptor like a dma-buf's; nobody maps it, since the memory's addresses are the host's.
+FAKE cuMemGetHandleForAddressRange(void* out, uint64_t p, size_t n, int type, unsigned long long) {
+  constexpr int kDmaBuf = 1; // CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
+  std::lock_guard<std::mutex> held(lock);
+  if (type != kDmaBuf || refuses_dmabuf) return kNotSupported;
+  if (p % 4096 != 0 || n % 4096 != 0) return kInvalidValue; // the host's page size
+  *static_cast<int*>(out) = memfd_create("fake dma-buf", MFD_CLOEXEC);
+  return kSuccess;
+}
+FAKE cuPointerSetAttribute(const void*, int, uint64_t) { return kSuccess; }
 FAKE cuMemcpyAsync(uint64_t to, uint64_t from, size_t n, void*) {
   std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), n);
   return kSuccess;
@@ -274,6 +302,28 @@ FAKE fake_release(void* s) {
   stream->completed++;
   go_on(stream);
   return kSuccess;
+}
+// What drivers without PeerMappingOverride say to a NIC's registers.
+FAKE fake_refuse_io_memory(int yes) {
+  std::lock_guard<std::mutex> held(lock);
+  return refuses_io_memory = yes != 0, kSuccess;
+}
+FAKE fake_refuse_dmabuf(int yes) {
+  std::lock_guard<std::mutex> held(lock);
+  return refuses_dmabuf = yes != 0, kSuccess;
+}
+// How many registrations of host memory are left.
+FAKE fake_registered() {
+  std::lock_guard<std::mutex> held(lock);
+  return static_cast<int>(registered.size());
+}
+// Whether an address is GPU memory: what a NIC without peermem can't reach.
+FAKE fake_is_device(uint64_t p) {
+  std::lock_guard<std::mutex> held(lock);
+  auto at = blocks.upper_bound(p);
+  if (at == blocks.begin()) return 0;
+  --at;
+  return p < at->first + at->second.bytes && at->second.type == kDevice ? 1 : 0;
 }
 // A fault: what is not done never will be.
 FAKE fake_fail() {

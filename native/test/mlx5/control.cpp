@@ -93,6 +93,11 @@ STANDIN_API void mlx5_standin_serve(mlx5_standin_server server) {
   Machine::get().server = server;
 }
 
+STANDIN_API void mlx5_standin_drop(void) {
+  const auto held = hold();
+  Machine::get().drop();
+}
+
 STANDIN_API int mlx5_standin_qp(uint32_t number, int64_t* words) {
   const auto held = hold();
   const Obj* qp = Machine::get().object(Kind::kQp, number);

@@ -110,8 +110,8 @@ void Machine::defaults() {
   switches_ = {{"devices", 1},       {"uverbs", 0},        {"devx", 1},     {"mlx5", 1},
                {"uar.dedicated", 1}, {"uar.nc", 1},        {"uar.bf", 1},   {"port.state", kPortActive},
                {"port.mtu", 5},      {"port.ethernet", 1}, {"port.lid", 7}, {"gids", kGids},
-               {"atomics", 1},       {"dmabuf", 1},        {"memlock", -1}, {"old_kernel", 0},
-               {"contiguous", 1}};
+               {"atomics", 1},       {"dmabuf", 1},        {"memlock", -1}, {"peermem", 1},
+               {"old_kernel", 0},    {"contiguous", 1}};
   caps_ = kCaps;
 }
 
@@ -213,6 +213,29 @@ bool Machine::reset() {
   all_calls_ = fault_after_ = refusals_ = faults_ = abandoned = 0;
   changed();
   return true;
+}
+
+void Machine::drop() {
+  for (const auto& each : objects) serve(MLX5_STANDIN_STOP, each.second.get());
+  subscriptions.clear();
+  objects.clear();
+  uars.clear();
+  umems.clear();
+  channels.clear();
+  if (server != nullptr)
+    for (const auto& each : mrs) {
+      const int64_t words[MLX5_MR_WORDS] = {each.second->pub.lkey};
+      server(MLX5_STANDIN_MR_GONE, words, nullptr, nullptr);
+    }
+  mrs.clear();
+  ahs.clear();
+  pds.clear();
+  verbs_qps.clear();
+  verbs_cqs.clear();
+  lists.clear();
+  for (auto& each : contexts) dropped_.push_back(std::move(each.second));
+  contexts.clear();
+  changed();
 }
 
 Obj* Machine::object(Kind kind, uint32_t number) const {

@@ -140,6 +140,7 @@ class Machine {
   // Back to the start; false while something lives.
   bool reset();
   int64_t live() const;
+  void drop();
 
   uint32_t fresh_number() { return next_number_++; }
   Obj* object(Kind kind, uint32_t number) const;
@@ -169,6 +170,8 @@ class Machine {
   int64_t generation_ = 1;
   uint32_t next_number_ = 0x40;
   std::condition_variable_any change_;
+  // Contexts that drop() has taken away: threads of the process under test may still look at their file descriptors.
+  std::vector<std::unique_ptr<Ctx>> dropped_;
 };
 
 // Whether an address range is mapped, and writable if asked.

@@ -107,6 +107,8 @@ int query_qp(Command& c, Obj* qp) {
   const View out = c.out("query_qp_out").inside("qpc", "qpc");
   memcpy(out.at("."), qp->context.data(), qp->context.size());
   out.set("state", static_cast<uint64_t>(qp->words[MLX5_QP_STATE]));
+  out.set("hw_sq_wqebb_counter", static_cast<uint64_t>(Machine::get().serve(MLX5_STANDIN_SENT, qp)));
+  out.set("hw_rq_counter", static_cast<uint64_t>(Machine::get().serve(MLX5_STANDIN_RECEIVED, qp)));
   return 0;
 }
 

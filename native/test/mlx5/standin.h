@@ -35,6 +35,7 @@ int mlx5_standin_reset(void);
  *   gids 4               how many entries of the GID table are set: 0 and 1 link-local, 2 and 3 IPv4; odd ones are RoCE v2
  *   atomics 1            0 none, 1 in the host's byte order, 2 big-endian
  *   dmabuf 1             0: dma-buf is refused, EOPNOTSUPP
+ *   peermem 1            0: memory of the driver in test/fake_cuda.cpp can't be registered without dma-buf, EFAULT
  *   memlock -1           bytes that MRs and umems may have in all; -1 no limit
  *   old_kernel 0         1: errno by the command's status, no answer mailbox (before Linux 5.19); 0: EREMOTEIO
  *   contiguous 1         umems get the largest pages that their alignment allows, as physically contiguous memory would; 0: 4 KiB
@@ -74,6 +75,8 @@ enum {
   MLX5_STANDIN_STATE = 4,   /* 1 if the queue pair has gone to ERROR by itself */
   MLX5_STANDIN_MR = 5,      /* memory registered */
   MLX5_STANDIN_MR_GONE = 6, /* deregistered */
+  MLX5_STANDIN_SENT = 7,    /* WQEBBs executed, the low 16 bits */
+  MLX5_STANDIN_RECEIVED = 8 /* receives used, the low 16 bits */
 };
 
 /* Words of a queue pair. Addresses are of this process. */
@@ -140,6 +143,9 @@ enum { MLX5_MR_KEY, MLX5_MR_ADDRESS, MLX5_MR_LENGTH, MLX5_MR_ACCESS, MLX5_MR_DMA
  */
 typedef int (*mlx5_standin_server)(int event, const int64_t* words, const int64_t* send, const int64_t* receive);
 void mlx5_standin_serve(mlx5_standin_server server);
+
+/* Forgets every object as the end of the process would, for a test that has counted what was left. Nobody may use one any more. */
+void mlx5_standin_drop(void);
 
 /* Words of a queue pair, or of a CQ, by number: how many, or -1 if there is none. */
 int mlx5_standin_qp(uint32_t number, int64_t* words);

@@ -38,6 +38,8 @@ final class Served implements AutoCloseable {
   private static final int STATE = 4;
   private static final int MR = 5;
   private static final int MR_GONE = 6;
+  private static final int SENT = 7;
+  private static final int RECEIVED = 8;
   private static final int EBUSY = 16;
   private static final int EIO = 5;
 
@@ -92,6 +94,8 @@ final class Served implements AutoCloseable {
         case STATE -> failed(number(words)) ? 1 : 0;
         case MR -> register(words.reinterpret(5 * 8L));
         case MR_GONE -> deregister((int) words.reinterpret(8).get(JAVA_LONG, 0));
+        case SENT -> (int) qps.get(number(words)).sendIndex() & 0xffff;
+        case RECEIVED -> (int) qps.get(number(words)).receives() & 0xffff;
         default -> problem("event " + event, EIO);
       };
     } catch (RuntimeException | Error e) {

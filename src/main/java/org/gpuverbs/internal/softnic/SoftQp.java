@@ -175,6 +175,11 @@ public final class SoftQp implements AutoCloseable {
     return wqes.value();
   }
 
+  /** Index of the next send WQEBB to execute since connect; a NIC thread may be ahead of it. */
+  public long sendIndex() {
+    return ci;
+  }
+
   /** Payload bytes moved by this QP's WQEs since creation. */
   public long bytes() {
     return bytes.value();
