@@ -96,16 +96,23 @@ else()
       endforeach()
     endif()
   endforeach()
-  # The device API has no kernel of its own: a translation unit that calls all of it stands for its users.
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/device_api.ptx")
-  add_custom_command(
-    OUTPUT "${output}"
-    COMMAND ${GV_PTX_COMPILER} ${GV_PTX_FLAGS} ${GV_PTX_ARCH_FLAG}sm_90 "-I${CMAKE_CURRENT_SOURCE_DIR}/include"
-            -MD -MF "${output}.d" -o "${output}" "${CMAKE_CURRENT_SOURCE_DIR}/test/device_api.cu"
-    DEPENDS test/device_api.cu
-    DEPFILE "${output}.d"
-    COMMENT "PTX device_api sm_90"
-    VERBATIM)
-  list(APPEND outputs "${output}")
+  # The device API has no kernel of its own: a translation unit that calls all of it stands for its users, of the checked build too.
+  foreach(build device_api device_api_checked)
+    set(output "${CMAKE_CURRENT_BINARY_DIR}/${build}.ptx")
+    set(definitions)
+    if(build STREQUAL "device_api_checked")
+      set(definitions -DGPUVERBS_CHECK)
+    endif()
+    add_custom_command(
+      OUTPUT "${output}"
+      COMMAND ${GV_PTX_COMPILER} ${GV_PTX_FLAGS} ${GV_PTX_ARCH_FLAG}sm_90 ${definitions}
+              "-I${CMAKE_CURRENT_SOURCE_DIR}/include" -MD -MF "${output}.d" -o "${output}"
+              "${CMAKE_CURRENT_SOURCE_DIR}/test/device_api.cu"
+      DEPENDS test/device_api.cu
+      DEPFILE "${output}.d"
+      COMMENT "PTX ${build} sm_90"
+      VERBATIM)
+    list(APPEND outputs "${output}")
+  endforeach()
   add_custom_target(ptx ALL DEPENDS ${outputs})
 endif()

@@ -72,7 +72,12 @@ struct Reserve {
   uint32_t wqebbs;
   template <uint32_t H, uint32_t M>
   int64_t operator()() {
-    return try_reserve<H, M>(q, wqebbs);
+    if (H != GV_HANDOVER_EXCLUSIVE) return try_reserve<H, M>(q, wqebbs);
+    // The lane publishes for this caller, who may reserve more meanwhile: only the reservation is checked.
+    if (const int64_t status = enter_exclusive(q)) return status;
+    const int64_t base = try_reserve<H, M>(q, wqebbs);
+    leave_exclusive(q);
+    return base;
   }
 };
 

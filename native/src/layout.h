@@ -59,6 +59,7 @@ inline void clear_heads(gv_sq* q) {
   q->resv_head = q->ready_head = q->post_lock = q->posted = q->completed = 0;
   q->error_syndrome = 0;
   q->error_index = q->error_latch = 0;
+  q->owner = 0;
 }
 
 } // namespace gpuverbs

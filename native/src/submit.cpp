@@ -15,6 +15,15 @@ struct SubmitHere {
 
   template <uint32_t H, uint32_t M>
   int64_t operator()() {
+    if (H != GV_HANDOVER_EXCLUSIVE) return submit<H, M>();
+    if (const int64_t status = enter_exclusive(q)) return status;
+    const int64_t ticket = submit<H, M>();
+    leave_exclusive(q);
+    return ticket;
+  }
+
+  template <uint32_t H, uint32_t M>
+  int64_t submit() {
     const int64_t base = try_reserve<H, M>(q, wqebbs);
     if (base < 0) return base;
     const uint32_t step = group_requests(q.sq);

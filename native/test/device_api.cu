@@ -22,6 +22,8 @@ __device__ int64_t every_call(gv_sq* handle, const gv_segment* m, const uint64_t
   status |= qp.put_block(&shared, remote, rkey, local, lkey, bytes);
   status |= qp.test(status) | qp.wait(status, 1000) | qp.quiet(1000) | qp.wait_signal(signal, 1, 1000);
   qp.fetch_fence();
+  qp.flush();
+  qp.resume();
   return status;
 }
 

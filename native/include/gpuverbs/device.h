@@ -13,7 +13,20 @@
  *
  * Scopes. thread: this lane's request; when all 32 lanes of the warp call together for the same queue they share one reservation and
  * one doorbell. warp: the lanes of an explicit mask, each with its request. block: every thread of the block, each with its
- * request. An EXCLUSIVE queue has one submitter: one thread, one warp (always the same lanes) or one block, through one Sender.
+ * request. What is more than one reservation may take (depth - max(doorbell every, completion every) + 1 slots) is submitted in parts.
+ * A wider form after a narrower one needs its threads out of that one: __syncwarp(mask) before warp scope, __syncthreads() before
+ * put_block(). Else its leader may have reserved while another of its threads waits for a turn behind that reservation, until the submit timeout.
+ *
+ * EXCLUSIVE. Such a queue has one submitter, whose Sender carries the next index; no other thread is told of it. A submitter is
+ *   one thread   thread scope, no other lane of the warp calling with it;
+ *   one warp     warp scope with the same mask every time, or thread scope by all 32 lanes converged (__syncwarp() before);
+ *   one block    put_block() alone, and test() or wait() with thread 0; the index is thread 0's.
+ * Forms are not mixed, and each keeps its Senders. Thread scope by 2 to 31 lanes at once (a warp that has diverged, a block of fewer than 32
+ * threads) is that many submitters with the same next index: they write the same slots. So are two warps, each with its Sender.
+ * To hand the queue on to another submitter: flush(), then a barrier, or a release and an acquire, between both; then the other
+ * makes its Sender, or calls resume() on the one it has.
+ * Nothing of this is checked, because a check costs as much as the atomics that EXCLUSIVE saves; define GPUVERBS_CHECK before the include (or
+ * compile with -DGPUVERBS_CHECK), and a second submitter sets the queue's ERROR and gets GV_QP_ERROR (exclusive.h).
  *
  * Completion. A ticket can be waited for if its request was signalled (GV_FLAG_SIGNALED); quiet() signals by itself. An EXCLUSIVE
  * queue with a doorbell every N rings the tail in test(), wait() and quiet(), so a kernel ends with one of them.
@@ -136,8 +149,7 @@ class Sender {
     cover_tail();
     for (uint32_t tries = 1;; tries++) {
       const uint32_t state = state_of(q_);
-      uint64_t seen;
-      asm volatile("ld.acquire.sys.global.b64 %0, [%1];" : "=l"(seen) : "l"(word) : "memory");
+      const uint64_t seen = acquire_load64(word);
       if (static_cast<int64_t>(seen - value) >= 0) return GV_OK;
       if (state != GV_STATE_RTS) return status_of_state(state);
       /* An error that no submitter has looked for yet stands in the CQE alone. */
@@ -150,14 +162,41 @@ class Sender {
   }
 
   /* After a get or an atomic is done: orders this thread's reads of the fetched bytes behind its completion. */
-  GV_FN_METHOD void fetch_fence() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+  GV_FN_METHOD void fetch_fence() { system_fence(); }
 
   /* EXCLUSIVE: the doorbell for what no border has rung, by one of the lanes that are here. test(), wait() and quiet() do it. */
   GV_FN_METHOD void flush() { cover_tail(); }
 
+  /*
+   * EXCLUSIVE: reads the next index again, to go on where another submitter has stopped: behind its flush() and whatever orders that before
+   * this call. By every lane that will submit.
+   */
+  GV_FN_METHOD void resume() {
+    q_.head = relaxed_load64(&q_.sq->resv_head);
+    q_.rung = q_.head;
+  }
+
   GV_FN_METHOD Queue& view() { return q_; }
 
  private:
+  GV_FN_METHOD static uint64_t acquire_load64(const uint64_t* word) {
+#if GV_ON_DEVICE
+    uint64_t seen;
+    asm volatile("ld.acquire.sys.global.b64 %0, [%1];" : "=l"(seen) : "l"(word) : "memory");
+    return seen;
+#else
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+#endif
+  }
+
+  GV_FN_METHOD static void system_fence() {
+#if GV_ON_DEVICE
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+#else
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+#endif
+  }
+
   /* EXCLUSIVE: the doorbell for what no border has rung, by one of the lanes that are here. */
   GV_FN_METHOD void cover_tail() {
     if (H != GV_HANDOVER_EXCLUSIVE || q_.rung == q_.head) return;
@@ -242,8 +281,9 @@ class Sender {
 };
 
 /*
- * The same with the policy read from the handle: one kernel for every queue. Each call loads the queue's words again, so a kernel
- * that submits in a loop is better off with a Sender. An EXCLUSIVE queue needs a Sender, unless it is one thread that calls.
+ * The same with the policy read from the handle, the unchecked ones too: one kernel for every queue. Each call loads the queue's words
+ * again, so a kernel that submits in a loop is better off with a Sender. On an EXCLUSIVE queue one thread calls, or 32 lanes converged.
+ * A handle with a hand-over that these headers don't know gives GV_QP_ERROR.
  */
 class QueuePair {
  public:
@@ -295,6 +335,8 @@ class QueuePair {
  private:
   template <uint32_t H, class F>
   GV_FN_METHOD int64_t in_mode(F& f) {
+    /* The view is made afresh, in each lane for itself: not before the leader has stored the index of the call before. */
+    if (H == GV_HANDOVER_EXCLUSIVE && active_lanes() == kFullWarp) sync_lanes(kFullWarp);
     if (constant32(&handle_->fence_mode) == GV_FENCE_DEVICE) {
       Sender<H, GV_FENCE_DEVICE> s(handle_);
       return finish(s, f(s));
@@ -321,8 +363,14 @@ class QueuePair {
         return in_mode<GV_HANDOVER_TURN_LDST>(f);
       case GV_HANDOVER_BITMAP:
         return in_mode<GV_HANDOVER_BITMAP>(f);
-      default:
+      case GV_HANDOVER_EXCLUSIVE:
         return in_mode<GV_HANDOVER_EXCLUSIVE>(f);
+      case GV_HANDOVER_UNCHECKED_NOLOCK:
+        return in_mode<GV_HANDOVER_UNCHECKED_NOLOCK>(f);
+      case GV_HANDOVER_UNCHECKED_RELAXED:
+        return in_mode<GV_HANDOVER_UNCHECKED_RELAXED>(f);
+      default:
+        return GV_QP_ERROR;
     }
   }
 

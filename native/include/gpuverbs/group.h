@@ -86,12 +86,34 @@ GV_FN int64_t publish_bitmap_warp(const Queue& q, uint64_t base, uint64_t next) 
   return GV_OK;
 }
 
+#if defined(GPUVERBS_CHECK)
+/* EXCLUSIVE: the leader comes in for the lanes of the mask. Every lane gets the same answer. */
+GV_FN int64_t enter_exclusive_warp(const Queue& q, uint32_t mask, uint32_t leader) {
+  const bool agreed = ballot(mask, q.head != from_lane(mask, q.head, leader)) == 0;
+  int64_t status = GV_OK;
+  if (lane_id() == leader) status = enter_exclusive(q, agreed);
+  return from_lane(mask, status, leader);
+}
+#else
+GV_FN int64_t enter_exclusive_warp(const Queue&, uint32_t, uint32_t) { return GV_OK; }
+#endif
+
+/*
+ * I5: the most slots that one reservation may take. A larger one may wait for ever, because what it waits for can lie behind a doorbell
+ * or a completion that is due only further on.
+ */
+GV_FN uint32_t largest_group(const Queue& q) {
+  const uint32_t batch = q.doorbell_every > q.signal_every ? q.doorbell_every : q.signal_every;
+  return q.depth - batch + 1;
+}
+
 /* Reserves `total` slots by the leader of `mask`; every lane gets the base, or the status. */
 template <uint32_t H, uint32_t M>
 GV_FN int64_t reserve_warp(Queue& q, uint32_t mask, uint32_t total) {
   const uint32_t leader = first_one(mask);
   int64_t base = 0;
   if (H == GV_HANDOVER_EXCLUSIVE) {
+    if (const int64_t status = enter_exclusive_warp(q, mask, leader)) return status;
     /* Every lane holds the index and what it knows of the ring's room, so that all take the same way. */
     base = static_cast<int64_t>(q.head);
     q.head += total;
@@ -99,12 +121,24 @@ GV_FN int64_t reserve_warp(Queue& q, uint32_t mask, uint32_t total) {
     if (lane_id() == leader) {
       q.head -= total;
       base = reserve<H, M>(q, total);
+      if (base < 0) leave_exclusive(q);
     }
     q.completed = from_lane(mask, q.completed, leader);
   } else if (lane_id() == leader) {
     base = reserve<H, M>(q, total);
   }
   return from_lane(mask, base, leader);
+}
+
+/* Reserves n slots for one lane, or for the block whose first thread it is. */
+template <uint32_t H, uint32_t M>
+GV_FN int64_t reserve_alone(Queue& q, uint32_t n) {
+  if (H == GV_HANDOVER_EXCLUSIVE) {
+    if (const int64_t status = enter_exclusive(q)) return status;
+  }
+  const int64_t base = reserve<H, M>(q, n);
+  if (H == GV_HANDOVER_EXCLUSIVE && base < 0) leave_exclusive(q);
+  return base;
 }
 
 /*
@@ -123,7 +157,9 @@ GV_FN bool rings_now(Queue& q, uint64_t base, uint64_t next) {
 template <uint32_t H, uint32_t M>
 GV_FN void ring_tail(Queue& q) {
   if (H != GV_HANDOVER_EXCLUSIVE || q.rung == q.head) return;
+  if (enter_exclusive(q) != GV_OK) return; /* another's DBR is ahead of this view's */
   ring<M>(q, q.head);
+  leave_exclusive(q);
   q.rung = q.head;
 }
 
@@ -133,10 +169,41 @@ GV_FN int64_t publish_warp(const Queue& q, uint32_t mask, uint64_t base, uint64_
   if (H == GV_HANDOVER_BITMAP && mask == kFullWarp) return publish_bitmap_warp<M>(q, base, next);
   const uint32_t leader = first_one(mask);
   int64_t status = GV_OK;
-  if (lane_id() == leader) status = publish<H, M>(q, base, next, tail);
+  if (lane_id() == leader) {
+    status = publish<H, M>(q, base, next, tail);
+    if (H == GV_HANDOVER_EXCLUSIVE) leave_exclusive(q);
+  }
   if (H == GV_HANDOVER_EXCLUSIVE) return GV_OK; /* nothing to wait for, so nothing to tell the others */
   /* One vote instead of a shuffle: it is nearly always all right. */
   return ballot(mask, status != GV_OK) == 0 ? static_cast<int64_t>(GV_OK) : from_lane(mask, status, leader);
+}
+
+/*
+ * submit_warp where the lanes' requests together are more than one reservation may take: in parts, each as many whole requests as fit, in
+ * the lanes' order. All lanes take part in each reservation and publication, so that an EXCLUSIVE view stays the same in all.
+ */
+template <uint32_t H, uint32_t M, class Write>
+GV_FN int64_t submit_warp_parts(Queue& q, uint32_t mask, uint32_t blocks, uint32_t offset, uint32_t total,
+                                Write write) {
+  const uint32_t most = largest_group(q);
+  int64_t ticket = GV_FULL;
+  for (uint32_t from = 0; from < total;) {
+    const bool mine = offset >= from && offset + blocks <= from + most;
+    const uint32_t lanes = ballot(mask, mine);
+    if (lanes == 0) return GV_FULL; /* a request that fits in no part; nothing of it is reserved */
+    const uint32_t end = from_lane(mask, offset + blocks, last_one(lanes));
+    const int64_t base = reserve_warp<H, M>(q, mask, end - from);
+    if (base < 0) return base;
+    const uint64_t first = static_cast<uint64_t>(base), next = first + (end - from);
+    if (mine) {
+      ticket = base + (offset - from);
+      write(first + (offset - from));
+    }
+    const int64_t status = publish_warp<H, M>(q, mask, first, next, rings_now<H>(q, first, next));
+    if (status != GV_OK) return status;
+    from = end;
+  }
+  return ticket;
 }
 
 /* One request of `blocks` basic blocks from each lane of `mask`, all on the same queue. Returns this lane's ticket. */
@@ -144,6 +211,8 @@ template <uint32_t H, uint32_t M, class Write>
 GV_FN int64_t submit_warp(Queue& q, uint32_t mask, uint32_t blocks, Write write) {
   uint32_t total;
   const uint32_t offset = sum_below(mask, blocks, &total);
+  if (total > largest_group(q) && !GV_MUTANT(unsplit_group))
+    return submit_warp_parts<H, M>(q, mask, blocks, offset, total, write);
   const int64_t base = reserve_warp<H, M>(q, mask, total);
   if (base < 0) return base;
   write(static_cast<uint64_t>(base) + offset);
@@ -153,7 +222,7 @@ GV_FN int64_t submit_warp(Queue& q, uint32_t mask, uint32_t blocks, Write write)
   return status == GV_OK ? base + offset : status;
 }
 
-/* The same with one basic block a lane. */
+/* The same with one basic block a lane. A queue has room for a whole warp (I5): its handle is not given out otherwise. */
 template <uint32_t H, uint32_t M, class Write>
 GV_FN int64_t submit_warp_single(Queue& q, uint32_t mask, Write write) {
   const uint32_t offset = count_ones(mask & lanes_below());
@@ -167,42 +236,87 @@ GV_FN int64_t submit_warp_single(Queue& q, uint32_t mask, Write write) {
   return status == GV_OK ? base + offset : status;
 }
 
-/* One request of one basic block from this lane alone. */
+/* One request of one basic block or more from this lane alone. */
 template <uint32_t H, uint32_t M, class Write>
 GV_FN int64_t submit_lane(Queue& q, uint32_t blocks, Write write) {
-  const int64_t base = reserve<H, M>(q, blocks);
+  const int64_t base = reserve_alone<H, M>(q, blocks);
   if (base < 0) return base;
   write(static_cast<uint64_t>(base));
   const uint64_t next = static_cast<uint64_t>(base) + blocks;
   const bool tail = rings_now<H>(q, static_cast<uint64_t>(base), next);
   const int64_t status = publish<H, M>(q, static_cast<uint64_t>(base), next, tail);
+  if (H == GV_HANDOVER_EXCLUSIVE) leave_exclusive(q);
   return status == GV_OK ? base : status;
 }
+
+/* Publishes `count` slots from `base` on, which threads of the block have written. Every thread of the block calls, and gets the status. */
+template <uint32_t H, uint32_t M>
+GV_FN int64_t publish_block(Queue& q, int64_t* shared, uint64_t base, uint32_t count) {
+  const uint32_t thread = thread_in_block();
+  const uint64_t next = base + count;
+  sync_block();
+  if (thread < 32) {
+    const bool whole = threads_in_block() >= 32;
+    int64_t status = GV_OK;
+    if (H == GV_HANDOVER_BITMAP && whole)
+      status = publish_bitmap_warp<M>(q, base, next);
+    else if (thread == 0)
+      status = publish<H, M>(q, base, next, rings_now<H>(q, base, next));
+    if (thread == 0) {
+      if (H == GV_HANDOVER_EXCLUSIVE) leave_exclusive(q);
+      *shared = status;
+    }
+  }
+  sync_block();
+  const int64_t status = *shared;
+  sync_block(); /* the word is free again */
+  return status;
+}
+
+/* submit_block for a block that is larger than one reservation may be: in parts, in the threads' order. */
+template <uint32_t H, uint32_t M, class Write>
+GV_FN int64_t submit_block_parts(Queue& q, int64_t* shared, Write write) {
+  const uint32_t thread = thread_in_block();
+  const uint32_t total = threads_in_block();
+  const uint32_t most = largest_group(q);
+  int64_t ticket = GV_FULL;
+  for (uint32_t first = 0; first < total; first += most) {
+    const uint32_t count = total - first < most ? total - first : most;
+    if (thread == 0) *shared = reserve_alone<H, M>(q, count);
+    sync_block();
+    const int64_t base = *shared;
+    if (base >= 0 && thread - first < count) {
+      ticket = base + (thread - first);
+      write(static_cast<uint64_t>(ticket));
+    }
+    if (base < 0) {
+      sync_block(); /* the word is free again */
+      return base;
+    }
+    const int64_t status = publish_block<H, M>(q, shared, static_cast<uint64_t>(base), count);
+    if (status != GV_OK) return status;
+  }
+  return ticket;
+}
+
+/* What submit_block's first thread says of a block that is larger than one reservation may be. No status of a queue. */
+constexpr int64_t kInParts = -1000;
 
 /* One request of one basic block from every thread of the block; `shared` is one word in shared memory. */
 template <uint32_t H, uint32_t M, class Write>
 GV_FN int64_t submit_block(Queue& q, int64_t* shared, Write write) {
   const uint32_t thread = thread_in_block();
   const uint32_t total = threads_in_block();
-  if (thread == 0) *shared = reserve<H, M>(q, total);
+  if (thread == 0)
+    *shared = total > largest_group(q) && !GV_MUTANT(unsplit_group) ? kInParts : reserve_alone<H, M>(q, total);
   sync_block();
   const int64_t base = *shared;
-  if (base >= 0) write(static_cast<uint64_t>(base) + thread);
-  sync_block();
-  if (base < 0) return base;
-  const uint64_t next = static_cast<uint64_t>(base) + total;
-  if (thread < 32) {
-    const bool whole = total >= 32;
-    int64_t status = GV_OK;
-    if (H == GV_HANDOVER_BITMAP && whole)
-      status = publish_bitmap_warp<M>(q, static_cast<uint64_t>(base), next);
-    else if (thread == 0)
-      status = publish<H, M>(q, static_cast<uint64_t>(base), next, rings_now<H>(q, static_cast<uint64_t>(base), next));
-    if (thread == 0) *shared = status;
+  if (base < 0) {
+    sync_block(); /* the word is free again */
+    return base == kInParts ? submit_block_parts<H, M>(q, shared, write) : base;
   }
-  sync_block();
-  const int64_t status = *shared;
-  sync_block(); /* the word is free again */
+  write(static_cast<uint64_t>(base) + thread);
+  const int64_t status = publish_block<H, M>(q, shared, static_cast<uint64_t>(base), total);
   return status == GV_OK ? base + thread : status;
 }
 

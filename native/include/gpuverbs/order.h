@@ -25,6 +25,7 @@
 #else
 #define GV_ON_DEVICE 0
 #define GV_FN static inline __attribute__((always_inline))
+#define GV_FN_METHOD __attribute__((always_inline)) inline
 #include <sched.h>
 #include <time.h>
 #endif
@@ -38,6 +39,16 @@
 #endif
 #ifndef GV_TSAN
 #define GV_TSAN 0
+#endif
+
+/*
+ * Where the code of a kernel differs from that of lane threads by its protocol, not by its instructions, the tests' twin of a GPU
+ * (warp.h) takes the kernel's: one submitter carries both heads, where lane threads publish what their caller has reserved.
+ */
+#if GV_ON_DEVICE || defined(GV_WARP_TWIN)
+#define GV_IN_KERNEL 1
+#else
+#define GV_IN_KERNEL 0
 #endif
 
 namespace gpuverbs {

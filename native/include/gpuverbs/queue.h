@@ -147,7 +147,7 @@ typedef struct gv_sq {
   uint64_t full;      /* times that a submit found no room */
   uint64_t stalls;    /* spins that reached the slow path (yield, host word) */
   uint64_t scans;     /* BITMAP: scan rounds */
-  uint64_t owner;     /* EXCLUSIVE, debug builds: the submitter that is inside */
+  uint64_t owner;     /* EXCLUSIVE, checked builds (exclusive.h): the submitter that is inside; 0 nobody */
   uint64_t pad5[11];
 } gv_sq;
 

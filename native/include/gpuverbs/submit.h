@@ -19,7 +19,7 @@
 #ifndef GPUVERBS_SUBMIT_H
 #define GPUVERBS_SUBMIT_H
 
-#include "completion.h"
+#include "exclusive.h"
 
 namespace gpuverbs {
 
@@ -106,7 +106,7 @@ GV_FN int64_t reserve(Queue& q, uint32_t n) {
   if (H == GV_HANDOVER_EXCLUSIVE) {
     base = q.head;
     q.head = base + n;
-#if !GV_ON_DEVICE
+#if !GV_IN_KERNEL
     relaxed_store64(&q.sq->resv_head, q.head);
 #endif
   } else {
@@ -256,7 +256,7 @@ GV_FN int64_t publish_turn_relaxed(const Queue& q, uint64_t base, uint64_t next)
 template <uint32_t M>
 GV_FN int64_t publish_exclusive(const Queue& q, uint64_t base, uint64_t next, bool tail) {
   if (tail || crosses_border(q, base, next)) ring<M>(q, next);
-#if GV_ON_DEVICE
+#if GV_IN_KERNEL
   /* Both heads, for whoever looks: the one submitter carries them in its view. */
   relaxed_store_pair(&q.sq->resv_head, next, next);
 #else

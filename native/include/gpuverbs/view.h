@@ -2,7 +2,7 @@
 /*
  * A submitter's view of a queue: its constants, loaded once, so that no fence makes anybody load them again from memory,
  * and what the submitter knows by itself. Made by each submitter for itself; copied freely, but an EXCLUSIVE queue has one
- * view at a time, because the view holds the next index.
+ * view at a time, because the view holds the next index. A view that is made when the submitter before has published goes on there.
  */
 #ifndef GPUVERBS_VIEW_H
 #define GPUVERBS_VIEW_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warp and block primitives as PTX, so that nvcc, NVRTC and a clang without the CUDA toolkit compile the same text.
+ * Warp and block primitives as PTX, so that nvcc, NVRTC and a clang without the CUDA toolkit compile the same text. In the tests'
+ * twin of a GPU (GV_WARP_TWIN) each lane is a thread of the host, and one function, which a test defines, makes lanes meet.
  */
 #ifndef GPUVERBS_WARP_H
 #define GPUVERBS_WARP_H
@@ -10,6 +11,8 @@
 namespace gpuverbs {
 
 constexpr uint32_t kFullWarp = 0xffffffffu;
+
+#if GV_ON_DEVICE
 
 GV_FN uint32_t lane_id() {
   uint32_t v;
@@ -41,6 +44,12 @@ GV_FN uint32_t first_one(uint32_t v) {
   asm("brev.b32 %0, %1;" : "=r"(reversed) : "r"(v));
   asm("clz.b32 %0, %1;" : "=r"(zeros) : "r"(reversed));
   return zeros;
+}
+
+GV_FN uint32_t last_one(uint32_t v) {
+  uint32_t zeros;
+  asm("clz.b32 %0, %1;" : "=r"(zeros) : "r"(v));
+  return 31 - zeros;
 }
 
 GV_FN void sync_lanes(uint32_t mask) { asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory"); }
@@ -76,20 +85,6 @@ GV_FN uint32_t lanes_with(uint32_t mask, uint64_t v) {
   return r;
 }
 
-/* Sum of v over the lanes of `mask` below this one; `total` over all of them. */
-GV_FN uint32_t sum_below(uint32_t mask, uint32_t v, uint32_t* total) {
-  uint32_t sum = 0, all = 0;
-#pragma unroll 1
-  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const uint32_t lane = first_one(rest);
-    const uint32_t theirs = from_lane(mask, v, lane);
-    all += theirs;
-    if (lane < lane_id()) sum += theirs;
-  }
-  *total = all;
-  return sum;
-}
-
 GV_FN uint32_t thread_in_block() {
   uint32_t x, y, z, nx, ny;
   asm("mov.u32 %0, %%tid.x;" : "=r"(x));
@@ -115,6 +110,83 @@ GV_FN uint32_t block_id_x() {
 }
 
 GV_FN void sync_block() { asm volatile("bar.sync 0;" ::: "memory"); }
+
+#else /* the twin */
+
+/* Where this thread stands in its grid. */
+struct TwinPlace {
+  uint32_t lane, thread, threads, block;
+  uint32_t active; /* the lanes that a test lets run together */
+};
+extern "C" const gpuverbs::TwinPlace* gv_twin_place(void);
+/* Returns once every lane of the mask has called, with what each gave; mask 0: every thread of the block, and nothing is exchanged. */
+extern "C" void gv_twin_meet(uint32_t mask, uint64_t mine, uint64_t* all);
+
+GV_FN uint32_t lane_id() { return gv_twin_place()->lane; }
+GV_FN uint32_t lanes_below() { return (1u << lane_id()) - 1; }
+GV_FN uint32_t active_lanes() { return gv_twin_place()->active; }
+GV_FN uint32_t count_ones(uint32_t v) { return static_cast<uint32_t>(__builtin_popcount(v)); }
+GV_FN uint32_t first_one(uint32_t v) { return static_cast<uint32_t>(__builtin_ctz(v)); }
+GV_FN uint32_t last_one(uint32_t v) { return 31u - static_cast<uint32_t>(__builtin_clz(v)); }
+
+GV_FN void sync_lanes(uint32_t mask) {
+  uint64_t all[32];
+  gv_twin_meet(mask, 0, all);
+}
+
+GV_FN uint32_t lanes_with(uint32_t mask, uint64_t v) {
+  uint64_t all[32];
+  gv_twin_meet(mask, v, all);
+  uint32_t same = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    if (all[first_one(rest)] == v) same |= rest & (0u - rest);
+  return same;
+}
+
+GV_FN uint32_t ballot(uint32_t mask, bool predicate) {
+  uint64_t all[32];
+  gv_twin_meet(mask, predicate, all);
+  uint32_t votes = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    if (all[first_one(rest)] != 0) votes |= rest & (0u - rest);
+  return votes;
+}
+
+GV_FN uint64_t from_lane(uint32_t mask, uint64_t v, uint32_t lane) {
+  uint64_t all[32];
+  gv_twin_meet(mask, v, all);
+  return all[lane];
+}
+
+GV_FN uint32_t from_lane(uint32_t mask, uint32_t v, uint32_t lane) {
+  return static_cast<uint32_t>(from_lane(mask, static_cast<uint64_t>(v), lane));
+}
+
+GV_FN int64_t from_lane(uint32_t mask, int64_t v, uint32_t lane) {
+  return static_cast<int64_t>(from_lane(mask, static_cast<uint64_t>(v), lane));
+}
+
+GV_FN uint32_t thread_in_block() { return gv_twin_place()->thread; }
+GV_FN uint32_t threads_in_block() { return gv_twin_place()->threads; }
+GV_FN uint32_t block_id_x() { return gv_twin_place()->block; }
+GV_FN void sync_block() { gv_twin_meet(0, 0, nullptr); }
+#endif
+
+/* Sum of v over the lanes of `mask` below this one; `total` over all of them. */
+GV_FN uint32_t sum_below(uint32_t mask, uint32_t v, uint32_t* total) {
+  uint32_t sum = 0, all = 0;
+#if GV_ON_DEVICE
+#pragma unroll 1
+#endif
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const uint32_t lane = first_one(rest);
+    const uint32_t theirs = from_lane(mask, v, lane);
+    all += theirs;
+    if (lane < lane_id()) sum += theirs;
+  }
+  *total = all;
+  return sum;
+}
 
 } // namespace gpuverbs
 

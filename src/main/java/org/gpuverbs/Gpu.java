@@ -42,6 +42,13 @@ public final class Gpu implements AutoCloseable {
   /** What {@link #close()}, and closing a buffer, wait for kernels. */
   public static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
+  /**
+   * A compiler option for {@link #compile(String, String, List)}: the device API's checked build,
+   * in which a second submitter on an {@linkplain SubmitPolicy#EXCLUSIVE exclusive} queue gets
+   * {@link Status#QP_ERROR} and puts the queue pair in error. Costs an atomic a call; for tests.
+   */
+  public static final String CHECK = "-DGPUVERBS_CHECK";
+
   /** The device code orders memory by scopes, which came with compute capability 7.0. */
   private static final int LEAST_COMPUTE_MAJOR = 7;
 
@@ -62,8 +69,8 @@ public final class Gpu implements AutoCloseable {
 
   private final List<Long> modules = new ArrayList<>();
 
-  /** Modules by source. */
-  private final Map<String, Long> compiled = new ConcurrentHashMap<>();
+  /** Modules by source and options. */
+  private final Map<List<String>, Long> compiled = new ConcurrentHashMap<>();
 
   private final List<Runnable> parked = new ArrayList<>();
   private long kernels;
@@ -101,7 +108,7 @@ public final class Gpu implements AutoCloseable {
   /**
    * Why CUDA C++ can't be compiled here.
    *
-   * @return the reason, or null if {@link #compile} can work
+   * @return the reason, or null if {@link #compile(String, String)} can work
    */
   public static @Nullable RdmaException compilerUnavailabilityCause() {
     RdmaException cause = GpuVerbs.unavailabilityCause();
@@ -255,13 +262,30 @@ public final class Gpu implements AutoCloseable {
    * @throws IllegalStateException if closed
    */
   public Kernel compile(String source, String entry) {
+    return compile(source, entry, List.of());
+  }
+
+  /**
+   * Compiles CUDA C++ as {@link #compile(String, String)} does, with options for NVRTC, such as
+   * {@link #CHECK}, {@code -DNAME=VALUE} or {@code -lineinfo}.
+   *
+   * @param source the text
+   * @param entry the kernel, declared {@code extern "C" __global__}
+   * @param options each as NVRTC takes it
+   * @return the kernel
+   * @throws RdmaException as {@link #compile(String, String)}, or if NVRTC refuses an option
+   * @throws IllegalStateException if closed
+   */
+  public Kernel compile(String source, String entry, List<String> options) {
+    List<String> key = new ArrayList<>(options);
+    key.add(source);
     enter();
     try {
       long module =
           compiled.computeIfAbsent(
-              source,
+              List.copyOf(key),
               fresh -> {
-                long made = DeviceCode.compile(handle, fresh, entry + ".cu");
+                long made = DeviceCode.compile(handle, source, entry + ".cu", options);
                 synchronized (modules) {
                   modules.add(made);
                 }
@@ -284,18 +308,31 @@ public final class Gpu implements AutoCloseable {
   }
 
   /**
-   * Compiles CUDA C++ as {@link #compile} does, for a library that loads and launches kernels
-   * itself.
+   * Compiles CUDA C++ as {@link #compile(String, String)} does, for a library that loads and
+   * launches kernels itself.
    *
    * @param source the text
    * @return a cubin for this GPU, as cuModuleLoadData takes it
-   * @throws RdmaException as {@link #compile}
+   * @throws RdmaException as {@link #compile(String, String)}
    * @throws IllegalStateException if closed
    */
   public byte[] image(String source) {
+    return image(source, List.of());
+  }
+
+  /**
+   * Compiles CUDA C++ as {@link #image(String)} does, with options for NVRTC.
+   *
+   * @param source the text
+   * @param options as in {@link #compile(String, String, List)}
+   * @return a cubin for this GPU, as cuModuleLoadData takes it
+   * @throws RdmaException as {@link #compile(String, String, List)}
+   * @throws IllegalStateException if closed
+   */
+  public byte[] image(String source, List<String> options) {
     enter();
     try {
-      return DeviceCode.image(handle, source, "image.cu");
+      return DeviceCode.image(handle, source, "image.cu", options);
     } finally {
       exit();
     }

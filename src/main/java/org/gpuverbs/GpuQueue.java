@@ -110,6 +110,19 @@ final class GpuQueue {
               + " has a full send CQ, so that kernels would wait for whoever polls it: leave out"
               + " sendQueue for kernels of your own");
     }
+    // I5: a warp reserves and then waits for room, which must come without what it has reserved.
+    int every = qp.policy().doorbellEvery();
+    int needed = Math.max(every, depth / 4) + GROUP - 1;
+    if (depth < needed) {
+      throw new IllegalStateException(
+          qp
+              + " has no room for a warp's "
+              + GROUP
+              + " requests beside a doorbell every "
+              + every
+              + ": for kernels of your own take a smaller interval or a depth of "
+              + Integer.highestOneBit(2 * needed - 1));
+    }
     submitter = this;
   }
 

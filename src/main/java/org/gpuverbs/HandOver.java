@@ -14,7 +14,7 @@ public enum HandOver {
   TURN_LOAD_STORE(2),
   /** No chain: one ready bit a slot; the winner scans and rings for everybody. Not wait-free. */
   BITMAP(3),
-  /** One submitter by contract: no atomics at all. */
+  /** One submitter by contract, {@link SubmitPolicy#EXCLUSIVE}: no atomics at all. */
   EXCLUSIVE(4),
   /**
    * Unsound: {@link #CLASSIC} that rings without the lock, and so loses doorbells. For tests and

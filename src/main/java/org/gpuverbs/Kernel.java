@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gpuverbs.internal.shim.CudaCalls;
 
-/** A kernel compiled by {@link Gpu#compile}. Any thread. Lives as long as its GPU. */
+/**
+ * A kernel compiled by {@link Gpu#compile(String, String)}. Any thread. Lives as long as its GPU.
+ */
 public final class Kernel {
   private final Gpu gpu;
   private final String name;

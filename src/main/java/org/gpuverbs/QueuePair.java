@@ -529,8 +529,9 @@ public final class QueuePair implements AutoCloseable {
    * timeout; then the memory stays until the GPU is closed. It does not wait for native code.
    *
    * @return an address
-   * @throws IllegalStateException if closed, if a {@link GpuStream} submits to it, or if a full
-   *     send CQ would put the CPU between kernels and their room in the queue
+   * @throws IllegalStateException if closed, if a {@link GpuStream} submits to it, if a full send
+   *     CQ would put the CPU between kernels and their room in the queue, or if the doorbell
+   *     interval leaves a warp's 32 requests no room in it
    */
   public long deviceHandle() {
     requireOpen();

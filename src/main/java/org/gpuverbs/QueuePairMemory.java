@@ -81,9 +81,9 @@ record QueuePairMemory(
     int depth = options.depth();
     SubmitPolicy policy = options.policy();
     int signalEvery = depth / 4;
-    // I5: what is coalesced at once must fit beside what waits for a doorbell or a completion; a
-    // batch is reserved only
-    // where it has room, so a smaller bound costs nothing.
+    // I5: what is coalesced at once must fit beside what waits for a doorbell or a completion. A
+    // batch is reserved only where it has room, so a smaller bound costs nothing. A user's kernel
+    // reserves first and waits then: see GpuQueue.
     int most =
         GROUP_REQUESTS
             * Math.max(

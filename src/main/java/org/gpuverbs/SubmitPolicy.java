@@ -33,7 +33,17 @@ public record SubmitPolicy(
   public static final SubmitPolicy BITMAP =
       new SubmitPolicy(HandOver.BITMAP, FenceMode.SYSTEM, 1, false);
 
-  /** {@link HandOver#EXCLUSIVE}: the queue pair binds to the first initiator that submits to it. */
+  /**
+   * {@link HandOver#EXCLUSIVE}: one submitter, and no atomics.
+   *
+   * <p>From Java the queue pair binds to the first initiator that submits to it, and refuses others
+   * by name. In a kernel nothing checks, because a check costs what the policy saves: one thread,
+   * one warp (the same lanes each time, together) or one block submits, and hands the queue on only
+   * by {@code flush()}, a barrier and a new {@code Sender} or {@code resume()}, as {@code
+   * gpuverbs/device.h} says. Lanes that call one by one, or two warps, write the same slots.
+   * Kernels compiled with {@link Gpu#CHECK} find it: the second submitter gets {@link
+   * Status#QP_ERROR}, and the queue pair is in error.
+   */
   public static final SubmitPolicy EXCLUSIVE =
       new SubmitPolicy(HandOver.EXCLUSIVE, FenceMode.SYSTEM, 1, false);
 

@@ -8,13 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Kernels of the user's own, compiled from Java, with the queue pair's handle. */
 @GpuTest(compiler = true)
@@ -82,19 +83,44 @@ class GpuKernelTest {
   }
 
   @Test
+  void theCheckedBuildFindsASecondWarpOnAnExclusiveQueue() throws InterruptedException {
+    try (GpuPair pair = pair(Payload.Kind.PINNED, SubmitPolicy.EXCLUSIVE)) {
+      kernels.status.segment().fill((byte) -1);
+      kernels
+          .gpu
+          .compile(Kernels.source(), "put_exclusive", List.of(Gpu.CHECK))
+          .launch(
+              0,
+              1,
+              64,
+              pair.qp,
+              pair.local.region.address(),
+              pair.local.region.lkey(),
+              pair.remote.region.address(),
+              pair.remote.region.remote().rkey(),
+              100,
+              kernels.status);
+      kernels.zero.synchronize(Kernels.TIMEOUT);
+      assertTrue(
+          IntStream.range(0, 64).anyMatch(i -> kernels.status(i) == Status.QP_ERROR),
+          "no warp was told");
+      assertEquals(QueuePairState.ERROR, pair.qp.state());
+    }
+  }
+
+  @Test
   void aBlockPutsTogether() throws InterruptedException {
     try (GpuPair pair = pair(Payload.Kind.PINNED)) {
       puts(pair, "put_block", 2, 256, 20);
     }
   }
 
+  /** One submitter: also what loses requests of several. */
   @ParameterizedTest
-  @EnumSource(
-      value = HandOver.class,
-      mode = Mode.EXCLUDE,
-      names = {"CLASSIC_WITHOUT_LOCK", "TURN_RELAXED"})
+  @EnumSource(HandOver.class)
   void oneKernelServesEveryPolicy(HandOver handOver) throws InterruptedException {
-    try (GpuPair pair = pair(Payload.Kind.DEVICE, SubmitPolicy.CLASSIC.handOver(handOver))) {
+    SubmitPolicy policy = SubmitPolicy.unchecked(handOver, FenceMode.SYSTEM, 1);
+    try (GpuPair pair = pair(Payload.Kind.DEVICE, policy)) {
       puts(pair, "any_policy", 1, 1, 300);
     }
   }

@@ -265,6 +265,19 @@ class GpuStreamTest {
   }
 
   @Test
+  void aRingWithoutRoomForAWarpIsOnlyForStreams() {
+    SubmitPolicy policy = SubmitPolicy.TURN.doorbellEvery(128);
+    QueuePairOptions.Builder options = QueuePairOptions.builder().depth(128).policy(policy);
+    try (GpuPair pair = new GpuPair(gpu, Payload.Kind.PINNED, options);
+        GpuPair larger = new GpuPair(gpu, Payload.Kind.PINNED, options.depth(256));
+        Batch batch = Batch.of(pair.qp, new WorkRequest.Nop())) {
+      assertRefused("a depth of 256", pair.qp::deviceHandle);
+      assertEquals(0, stream.submit(batch));
+      assertTrue(larger.qp.deviceHandle() != 0);
+    }
+  }
+
+  @Test
   void aQueuePairOfTheCpuIsRefused() {
     try (Pair pair = new Pair();
         Batch batch = Batch.of(pair.qp, new WorkRequest.Nop())) {

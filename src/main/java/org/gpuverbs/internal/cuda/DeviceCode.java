@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ public final class DeviceCode {
       List.of(
           "completion.h",
           "device.h",
+          "exclusive.h",
           "group.h",
           "order.h",
           "queue.h",
@@ -66,8 +68,8 @@ public final class DeviceCode {
   }
 
   /** Loads a user's source; the module. */
-  public static long compile(long gpu, String source, String name) {
-    CudaCalls.Image image = CudaCalls.compile(gpu, source, name, headers(), OPTIONS);
+  public static long compile(long gpu, String source, String name, List<String> options) {
+    CudaCalls.Image image = CudaCalls.compile(gpu, source, name, headers(), all(options));
     try {
       return CudaCalls.moduleLoad(gpu, image.address());
     } finally {
@@ -76,13 +78,19 @@ public final class DeviceCode {
   }
 
   /** A user's source as machine code. */
-  public static byte[] image(long gpu, String source, String name) {
-    CudaCalls.Image image = CudaCalls.compile(gpu, source, name, headers(), OPTIONS);
+  public static byte[] image(long gpu, String source, String name, List<String> options) {
+    CudaCalls.Image image = CudaCalls.compile(gpu, source, name, headers(), all(options));
     try {
       return Memory.at(image.address(), image.bytes()).toArray(ValueLayout.JAVA_BYTE);
     } finally {
       CudaCalls.imageFree(image);
     }
+  }
+
+  private static List<String> all(List<String> options) {
+    List<String> all = new ArrayList<>(OPTIONS);
+    all.addAll(options);
+    return all;
   }
 
   /** The module with the built-in kernels, from that source; null if the jar has none. */
@@ -102,7 +110,8 @@ public final class DeviceCode {
           compile(
               gpu,
               new String(required("device/submit_kernels.cu"), StandardCharsets.UTF_8),
-              "submit_kernels.cu");
+              "submit_kernels.cu",
+              List.of());
     };
   }
 
