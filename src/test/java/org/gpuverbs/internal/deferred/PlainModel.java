@@ -91,6 +91,19 @@ final class PlainModel {
     return false;
   }
 
+  /**
+   * Whether a send that fails here with {@code m.result} may as well fail with {@code code}: its
+   * own device error, and the failure of one before it, may be seen in either order.
+   */
+  boolean mayBe(Message m, int code) {
+    boolean deviceFailed =
+        m.needs.entrySet().stream()
+            .anyMatch(n -> n.getKey().state(n.getValue()) == FakeStream.ERROR);
+    return deviceFailed
+        && (code == Status.FLUSHED || code == Status.DEVICE_ERROR)
+        && (m.result == Status.FLUSHED || m.result == Status.DEVICE_ERROR);
+  }
+
   private boolean step(Message m, FakePort[] ports, int error) {
     boolean ready = true;
     for (Map.Entry<FakeStream, Long> need : m.needs.entrySet()) {
@@ -117,8 +130,10 @@ final class PlainModel {
     m.released = true;
     m.outlet = outlet;
     List<Message> log = logs.computeIfAbsent(outlet, o -> new ArrayList<>());
-    m.ticket = log.size();
     log.add(m);
+    // Between flows the model is free; what completes is told by the place that it has really got.
+    int place = outlet.log.indexOf(m.number);
+    m.ticket = place < 0 ? Long.MAX_VALUE : place;
     return true;
   }
 

@@ -193,7 +193,9 @@ class RandomSendsTest {
         long ticket = ticket(m);
         int got = sender.queue.poll(ticket);
         assertTrue(
-            got == m.result || got == Status.EXPIRED && m.result != Status.PENDING,
+            got == m.result
+                || got == Status.EXPIRED && m.result != Status.PENDING
+                || model.mayBe(m, got),
             () -> "send " + m.number + ": " + got + " instead of " + m.result);
         if (m.result == Status.PENDING) {
           assertEquals(m.released, sender.queue.released(ticket), () -> "send " + m.number);
@@ -220,9 +222,6 @@ class RandomSendsTest {
             got.stream().filter(m -> m.flow == f && m.ordered).map(m -> m.number).toList());
       }
       // Between flows the model is free: from here on it follows what was done.
-      for (int i = 0; i < got.size(); i++) {
-        got.get(i).ticket = i;
-      }
       wanted.clear();
       wanted.addAll(got);
     }
@@ -257,7 +256,7 @@ class RandomSendsTest {
     }
   }
 
-  @Property(tries = 1000, seed = "20261201", shrinking = ShrinkingMode.OFF)
+  @Property(tries = 1000, shrinking = ShrinkingMode.OFF)
   void theQueueAgreesWithAPlainModel(
       @ForAll long seed, @ForAll @IntRange(min = 4, max = 64) int n) {
     new Run(seed, n).go();
