@@ -400,7 +400,7 @@ typedef struct gv_direct_status {
   uint32_t send_pi;    /* hw_sq_wqebb_counter, 16 bits */
   uint32_t receive_pi; /* hw_rq_counter */
   uint32_t remote;     /* QP number of the peer */
-  uint32_t event;      /* ibv_event_type of the asynchronous event that broke it; 0 none */
+  uint32_t event;      /* 1 + ibv_event_type of the last asynchronous event; 0 none */
 } gv_direct_status;
 
 /* 0 if queue pairs of path DIRECT can be made on the device: DEVX, the firmware's capabilities and a UAR were tried. */

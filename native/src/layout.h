@@ -10,6 +10,7 @@
 namespace gpuverbs {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint64_t kDevicePage = 65536; // what GPU memory is given to a NIC in
 constexpr uint64_t kLine = 128;
 constexpr int kInvalidCqe = 0xff; // every byte: opcode 15, which is no CQE
 

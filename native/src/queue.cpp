@@ -42,8 +42,10 @@ extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* erro
   if (const int32_t bad = check_attributes(a, error)) return bad;
   const uint64_t ring = static_cast<uint64_t>(a->depth) * GV_WQEBB;
   const uint64_t receive = static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE;
-  const uint64_t receive_at = round_up(ring, kPage);
-  const uint64_t doorbell_at = receive_at + round_up(receive, kPage);
+  // mlx5: one buffer holds the receive queue, then at once the send queue.
+  const uint64_t ring_at = round_up(receive, kPage);
+  const uint64_t receive_at = ring_at - receive;
+  const uint64_t doorbell_at = ring_at + round_up(ring, kPage);
   const uint64_t sq_at = doorbell_at + kPage; // the doorbell has a page to itself, as a UAR has
   const uint64_t dbr_at = sq_at + round_up(sizeof(gv_sq), kLine);
   const uint64_t cqe_at = dbr_at + kLine;
@@ -66,7 +68,7 @@ extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* erro
   qp->block_bytes = bytes;
   qp->depth = a->depth;
   qp->receive_depth = a->receive_depth;
-  qp->ring = at;
+  qp->ring = at + ring_at;
   qp->receive_ring = receive == 0 ? 0 : at + receive_at;
   qp->doorbell = at + doorbell_at;
   qp->sq = reinterpret_cast<gv_sq*>(at + sq_at);
@@ -131,14 +133,16 @@ extern "C" void gv_qp_destroy(gv_qp* qp) {
 extern "C" int32_t gv_cq_create(uint32_t depth, uint64_t* ring, gv_error* error) {
   if (!power_of_two(depth) || depth > (1u << 22))
     return fail(error, -EINVAL, 0, "CQ depth %u: use a power of two up to 2^22", depth);
-  const uint64_t bytes = round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage);
+  // Behind the ring a page for the doorbell record of a CQ that a NIC produces.
+  const uint64_t bytes = round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage) + kPage;
   void* p = map_pages(bytes);
   if (p == nullptr) return fail(error, -ENOMEM, errno, "no memory for a CQ of depth %u", depth);
-  memset(p, 0xff, bytes);
+  memset(p, 0xff, bytes - kPage);
   *ring = reinterpret_cast<uint64_t>(p);
   return 0;
 }
 
 extern "C" void gv_cq_destroy(uint64_t ring, uint32_t depth) {
-  if (ring != 0) munmap(reinterpret_cast<void*>(ring), round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage));
+  if (ring != 0)
+    munmap(reinterpret_cast<void*>(ring), round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage) + kPage);
 }

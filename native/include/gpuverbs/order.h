@@ -199,10 +199,28 @@ extern "C" uint64_t gv_test_now(void);
 #define GV_FENCE_acq_rel __ATOMIC_ACQ_REL
 #define GV_FENCE_sc __ATOMIC_SEQ_CST
 
-#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope)                                       \
-  template <uint32_t M>                                                                         \
-  GV_FN void step_##name() {                                                                    \
-    if (GV_HOOK(name)) GV_HOST_FENCE(M == GV_FENCE_SYSTEM ? GV_FENCE_##ssem : GV_FENCE_##dsem); \
+/*
+ * A fence of system scope also orders what a NIC sees. On x86-64 the processor's own order does; on aarch64 a NIC is in the outer
+ * shareable domain, which atomic_thread_fence (dmb ish) leaves out: rdma-core, util/udma_barrier.h.
+ */
+#if defined(__aarch64__)
+#define GV_HOST_SCOPE_sys asm volatile("dmb osh" ::: "memory")
+#else
+#define GV_HOST_SCOPE_sys ((void)0)
+#endif
+#define GV_HOST_SCOPE_gpu ((void)0)
+
+#define GV_DEFINE_fence(name, ssem, sscope, dsem, dscope) \
+  template <uint32_t M>                                   \
+  GV_FN void step_##name() {                              \
+    if (!GV_HOOK(name)) return;                           \
+    if (M == GV_FENCE_SYSTEM) {                           \
+      GV_HOST_FENCE(GV_FENCE_##ssem);                     \
+      GV_HOST_SCOPE_##sscope;                             \
+    } else {                                              \
+      GV_HOST_FENCE(GV_FENCE_##dsem);                     \
+      GV_HOST_SCOPE_##dscope;                             \
+    }                                                     \
   }
 #define GV_DEFINE_load(name, type, ssem, dsem)                                                             \
   template <uint32_t M>                                                                                    \
@@ -341,6 +359,33 @@ GV_FN bool swap_state(uint32_t* p, uint32_t from, uint32_t to) {
 }
 
 #if !GV_ON_DEVICE
+/* Around a store to a register in write-combining memory, which the processor may hold back and let others pass. */
+GV_FN void before_write_combining() {
+#if defined(__x86_64__)
+  asm volatile("sfence" ::: "memory");
+#elif defined(__aarch64__)
+  asm volatile("dmb oshst" ::: "memory");
+#endif
+}
+
+GV_FN void flush_write_combining() {
+#if defined(__x86_64__)
+  asm volatile("sfence" ::: "memory");
+#elif defined(__aarch64__)
+  asm volatile("dsb st" ::: "memory");
+#endif
+}
+
+/* Passes on a doorbell that another thread has left in memory, with all that was before it. */
+GV_FN void doorbell_to_device(uint64_t* reg, uint64_t word, bool write_combining) {
+#if defined(__aarch64__)
+  asm volatile("dmb osh" ::: "memory");
+#endif
+  if (write_combining) before_write_combining();
+  __atomic_store_n(reg, word, __ATOMIC_RELEASE);
+  if (write_combining) flush_write_combining();
+}
+
 /* Tells the processor that this is a spin. */
 GV_FN void relax() {
 #if defined(__x86_64__)

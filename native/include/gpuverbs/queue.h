@@ -60,6 +60,10 @@ typedef signed long long int64_t;
 #define GV_FENCE_SYSTEM 0
 #define GV_FENCE_DEVICE 1
 
+/* What a CPU must do beside storing to the doorbell. */
+#define GV_DOORBELL_PLAIN 0           /* nothing: memory, or a non-cached register */
+#define GV_DOORBELL_WRITE_COMBINING 1 /* a register in write-combining memory (BlueFlame): fence before, flush behind */
+
 /* States of a send queue. */
 #define GV_STATE_RESET 0
 #define GV_STATE_RTS 1
@@ -118,7 +122,8 @@ typedef struct gv_sq {
   uint32_t doorbell_every;    /* requests; a power of two; 1: always */
   uint32_t signal_every;      /* slots; a power of two, <= depth/4 */
   uint64_t submit_timeout_ns; /* a submitter that waits longer than this sets the queue's ERROR */
-  uint64_t trace;             /* reserved, 0 */
+  uint32_t doorbell_kind;     /* GV_DOORBELL_* */
+  uint32_t reserved0;
   uint64_t pad0[5];
 
   /* line 1: the two heads, read together by whoever waits for its turn. */

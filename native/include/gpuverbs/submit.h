@@ -134,7 +134,13 @@ GV_FN void ring(const Queue& q, uint64_t pi) {
   step_ring_release<M>();
   step_dbr_store<M>(q.dbr, be32(low));
   step_dbr_release<M>();
+#if !GV_ON_DEVICE
+  if (q.doorbell_kind == GV_DOORBELL_WRITE_COMBINING) before_write_combining();
+#endif
   step_doorbell_store<M>(q.doorbell, static_cast<uint64_t>(be32(low << 8)) | (static_cast<uint64_t>(q.qpn_word) << 32));
+#if !GV_ON_DEVICE
+  if (q.doorbell_kind == GV_DOORBELL_WRITE_COMBINING) flush_write_combining();
+#endif
   count64(&q.sq->doorbells, 1);
 }
 

@@ -16,6 +16,9 @@ struct Queue {
   uint8_t* ring;
   uint32_t* dbr; /* the send half of the doorbell record */
   uint64_t* doorbell;
+#if !GV_ON_DEVICE
+  uint32_t doorbell_kind; /* GV_DOORBELL_* */
+#endif
   const uint8_t* cqe; /* null: a full CQ, whose consumer advances `completed` */
   uint32_t* bitmap;
   uint32_t depth;
@@ -56,6 +59,9 @@ GV_FN Queue view_of(gv_sq* q) {
   v.ring = reinterpret_cast<uint8_t*>(constant64(&q->ring));
   v.dbr = reinterpret_cast<uint32_t*>(constant64(&q->dbr)) + 1;
   v.doorbell = reinterpret_cast<uint64_t*>(constant64(&q->doorbell));
+#if !GV_ON_DEVICE
+  v.doorbell_kind = q->doorbell_kind;
+#endif
   v.cqe = reinterpret_cast<const uint8_t*>(constant64(&q->cqe));
   v.bitmap = reinterpret_cast<uint32_t*>(constant64(&q->bitmap));
   v.depth = constant32(&q->depth);

@@ -52,6 +52,8 @@ constexpr unsigned kStreamNonBlocking = 1;
 constexpr unsigned kEventDisableTiming = 2;
 constexpr unsigned kHostPortable = 1;
 constexpr unsigned kHostDeviceMap = 2;
+constexpr unsigned kHostIoMemory = 4; // CU_MEMHOSTREGISTER_IOMEMORY
+constexpr int kHandleDmabuf = 1;      // CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
 
 // Every entry: name in the table, exported symbol, parameters. The _v2 symbols are what cuda.h maps the plain names to.
 #define GV_CUDA_FUNCTIONS(X)                                                  \
@@ -94,10 +96,14 @@ constexpr unsigned kHostDeviceMap = 2;
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**, void**))
 
 // Null in a driver that lacks it: the first two came with CUDA 12.4.
-#define GV_CUDA_OPTIONAL(X)                                                     \
-  X(FuncLoad, cuFuncLoad, (Function))                                           \
-  X(FuncGetParamInfo, cuFuncGetParamInfo, (Function, size_t, size_t*, size_t*)) \
-  X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int*))
+#define GV_CUDA_OPTIONAL(X)                                                             \
+  X(FuncLoad, cuFuncLoad, (Function))                                                   \
+  X(FuncGetParamInfo, cuFuncGetParamInfo, (Function, size_t, size_t*, size_t*))         \
+  X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int*))         \
+  X(MemHostRegister, cuMemHostRegister_v2, (void*, size_t, unsigned))                   \
+  X(MemHostUnregister, cuMemHostUnregister, (void*))                                    \
+  X(MemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (Pointer*, void*, unsigned)) \
+  X(MemGetHandleForAddressRange, cuMemGetHandleForAddressRange, (void*, Pointer, size_t, int, unsigned long long))
 
 struct Driver {
 #define GV_MEMBER(name, symbol, parameters) Result(*name) parameters = nullptr;

@@ -54,6 +54,12 @@ int32_t with(gv_gpu* gpu, gv_error* error, const char* what, F body) {
   return result == kSuccess ? 0 : cuda_error(gpu->driver, error, result, what);
 }
 
+// nic.cpp. A NIC's register page in the GPU's addresses; gone by unmap_io.
+int32_t map_io(gv_gpu* gpu, uint64_t page, uint64_t bytes, uint64_t* device, gv_error* error);
+void unmap_io(gv_gpu* gpu, uint64_t page);
+// GPU memory as a dma-buf, to be closed. Base and length are multiples of 64 KiB.
+int32_t export_dmabuf(gv_gpu* gpu, uint64_t base, uint64_t bytes, int* fd, gv_error* error);
+
 } // namespace gpuverbs::cuda
 
 #endif

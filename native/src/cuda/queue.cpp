@@ -88,10 +88,12 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   // Both blocks have the same plan; a part has bytes where it lies and none in the other block.
   const bool on_gpu = placement == GV_PLACEMENT_GPU;
   const uint64_t ring = round_up(static_cast<uint64_t>(a->depth) * GV_WQEBB, kPage);
-  const uint64_t receive = round_up(static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE, kPage);
+  const uint64_t receive_bytes = static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE;
+  const uint64_t receive = round_up(receive_bytes, kPage);
   const uint64_t words = kPage; // DBR, CQE and host control, a line each
-  const uint64_t device_bytes =
-      round_up(sizeof(gv_sq), kPage) + round_up(a->depth / 8, kPage) + (on_gpu ? ring + words : 0);
+  // What a NIC reads and writes there has pages of its own, and is aligned as dma-bufs have to be.
+  const uint64_t own = round_up(sizeof(gv_sq), kPage) + round_up(a->depth / 8, kPage);
+  const uint64_t device_bytes = own + (on_gpu ? round_up(ring + words, kDevicePage) + kDevicePage : 0);
   const uint64_t host_bytes = (on_gpu ? 0 : ring) + receive + words + kPage;
 
   gv_qp* qp = new (std::nothrow) gv_qp();
@@ -108,9 +110,10 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   }
   std::memset(reinterpret_cast<void*>(host), 0, host_bytes);
   const uint64_t bitmap = device + round_up(sizeof(gv_sq), kPage);
-  const uint64_t device_rest = bitmap + round_up(a->depth / 8, kPage);
-  const uint64_t host_ring = host, host_receive = host + (on_gpu ? 0 : ring);
-  const uint64_t host_words = host_receive + receive, doorbell_page = host_words + words;
+  const uint64_t device_rest = round_up(device + own, kDevicePage);
+  // mlx5: one buffer holds the receive queue, then at once the send queue.
+  const uint64_t host_ring = host + receive, host_receive = host_ring - receive_bytes;
+  const uint64_t host_words = host_ring + (on_gpu ? 0 : ring), doorbell_page = host_words + words;
   const uint64_t queue_words = on_gpu ? device_rest + ring : host_words;
 
   qp->sq = sq;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <new>
 
+#include "direct.h"
+
 using namespace gpuverbs;
 using namespace gpuverbs::verbs;
 
@@ -22,7 +24,31 @@ uint64_t big_endian(const uint8_t* bytes) {
 // Some calls return -1 and set errno, some the errno itself.
 int failure(int result) { return result > 0 ? result : (errno != 0 ? errno : EIO); }
 
-Context* open_named(const Library* lib, const char* name, gv_error* error, int32_t* code) {
+// A ConnectX is opened for DEVX, which path DIRECT needs and path PROXY does not mind.
+Context* open_device(gv_verbs* v, Device* device) {
+  gv_error why{};
+  const Mlx5Library* mlx5 = mlx5_library(&why);
+  if (mlx5 == nullptr) {
+    snprintf(v->no_devx, sizeof v->no_devx, "%.190s", why.text);
+  } else if (mlx5->IsSupported(device)) {
+    DevxContextAttr attr{kContextDevx, 0};
+    errno = 0;
+    Context* context = mlx5->OpenDevice(device, &attr);
+    if (context != nullptr) {
+      v->mlx5 = mlx5;
+      return context;
+    }
+    snprintf(
+        v->no_devx, sizeof v->no_devx,
+        "no DEVX context (errno %d): it needs a kernel from 5.0 on, firmware with UCTX, and in containers privileges",
+        errno);
+  }
+  errno = 0;
+  return v->lib->OpenDevice(device);
+}
+
+Context* open_named(gv_verbs* v, const char* name, gv_error* error, int32_t* code) {
+  const Library* lib = v->lib;
   int count = 0;
   errno = 0;
   Device** list = lib->GetDeviceList(&count);
@@ -41,8 +67,7 @@ Context* open_named(const Library* lib, const char* name, gv_error* error, int32
                    "%.60s is iWARP, which connects by rdma_cm only: use a RoCE or InfiniBand NIC", name);
       break;
     }
-    errno = 0;
-    context = lib->OpenDevice(list[i]);
+    context = open_device(v, list[i]);
     if (context == nullptr)
       *code = fail(error, -failure(-1), errno,
                    "%.60s can't be opened: check the permissions of /dev/infiniband/uverbs*", name);
@@ -109,7 +134,29 @@ int32_t look(gv_verbs* v, const char* name, gv_verbs_info* info, gv_error* error
   return 0;
 }
 
+// What is left over of objects whose destruction failed, queue pairs first. How many objects are in use, or a negative errno.
+int sweep(gv_verbs* v) {
+  if (v->direct == nullptr) return 0;
+  int alive = 0;
+  for (gv_direct* d : std::vector<gv_direct*>(v->direct->queue_pairs)) {
+    if (!d->dead)
+      alive++;
+    else if (const int why = dismantle(d))
+      return -why;
+  }
+  for (gv_direct_cq* cq : std::vector<gv_direct_cq*>(v->direct->cqs)) {
+    if (!cq->dead)
+      alive++;
+    else if (const int why = dismantle(cq))
+      return -why;
+  }
+  return alive;
+}
+
 } // namespace
+
+gv_verbs::gv_verbs() = default;
+gv_verbs::~gv_verbs() = default;
 
 extern "C" int32_t gv_verbs_available(gv_error* error) { return library(error) == nullptr ? -ENODEV : 0; }
 
@@ -123,7 +170,7 @@ extern "C" int32_t gv_verbs_open(const char* name, uint32_t port, int32_t gid_in
   v->port = port;
   v->gid_index = gid_index;
   int32_t code = 0;
-  v->context = open_named(lib, name, error, &code);
+  v->context = open_named(v, name, error, &code);
   if (v->context == nullptr) {
     delete v;
     return code;
@@ -157,15 +204,24 @@ extern "C" int32_t gv_verbs_open(const char* name, uint32_t port, int32_t gid_in
 extern "C" int32_t gv_verbs_close(gv_verbs* v, gv_error* error) {
   {
     Control hold(v);
-    if (!v->served.empty() || v->regions.load() != 0)
-      return fail(error, -EBUSY, 0, "%zu queue pairs and %d memory regions are still open", v->served.size(),
+    const int left = sweep(v);
+    if (left < 0) return fail(error, left, -left, "what is left of queue pairs can't be destroyed: close again");
+    const int used = left + static_cast<int>(v->served.size());
+    if (used != 0 || v->regions.load() != 0)
+      return fail(error, -EBUSY, 0, "%d queue pairs or completion queues and %d memory regions are still open", used,
                   v->regions.load());
   }
+  // From here on a call that failed may be made again.
   v->stop.store(true);
-  v->thread.join();
-  int r = v->lib->DeallocPd(v->pd);
-  if (r == 0) r = v->lib->CloseDevice(v->context);
-  if (r != 0) return fail(error, -failure(r), failure(r), "the device can't be closed");
+  if (v->thread.joinable()) v->thread.join();
+  close_direct_device(v);
+  errno = 0;
+  int r = v->pd == nullptr ? 0 : v->lib->DeallocPd(v->pd);
+  if (r == 0) {
+    v->pd = nullptr;
+    r = v->lib->CloseDevice(v->context);
+  }
+  if (r != 0) return fail(error, -failure(r), failure(r), "the device can't be closed: close again");
   delete v;
   return 0;
 }

@@ -4,11 +4,16 @@
 #define GPUVERBS_SRC_VERBS_DEVICE_H
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "library.h"
+#include "mlx5_library.h"
+
+namespace gpuverbs::verbs {
+struct DirectDevice;
+}
 
 struct gv_verbs {
   const gpuverbs::verbs::Library* lib = nullptr;
@@ -26,6 +31,13 @@ struct gv_verbs {
   std::atomic<int> regions{0};
   std::atomic<bool> stop{false};
   std::thread thread;
+
+  const gpuverbs::verbs::Mlx5Library* mlx5 = nullptr; // of a device that was opened for DEVX
+  char no_devx[200] = "";                             // why it was not
+  std::unique_ptr<gpuverbs::verbs::DirectDevice> direct;
+
+  gv_verbs();
+  ~gv_verbs();
 };
 
 namespace gpuverbs::verbs {

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "direct.h"
 #include "gpuverbs/completion.h"
 #include "proxy.h"
 
@@ -300,6 +301,8 @@ void take_events(gv_verbs* v) {
           (event.element.pointer == p->qp || event.element.pointer == p->sends || event.element.pointer == p->receives);
       if (ours || event.event_type == kEventDeviceFatal) break_down(p);
     }
+    if (v->direct != nullptr && event.event_type == kEventDeviceFatal)
+      for (gv_direct* d : v->direct->queue_pairs) break_down(d, kEventDeviceFatal);
     v->lib->AckAsyncEvent(&event);
   }
 }
@@ -350,7 +353,17 @@ void drain(gv_verbs* v) {
       std::lock_guard<std::mutex> hold(v->mutex);
       for (gv_proxy* p : v->served) moved |= serve(p);
       none = v->served.empty();
-      if (!moved && idle % 64 == 0) take_events(v);
+      if (v->direct != nullptr) {
+        // Only those whose doorbells the CPU rings need a thread that is awake.
+        for (gv_direct* d : v->direct->queue_pairs) {
+          moved |= serve_direct(d);
+          none &= d->ringer != GV_RINGER_CPU;
+        }
+      }
+      if (!moved && (none || idle % 64 == 0)) {
+        take_events(v);
+        take_direct_events(v);
+      }
     }
     idle = moved ? 0 : idle + 1;
     if (idle == 1) since = now_ns();

@@ -276,6 +276,24 @@ public class Native extends Native$shared {
     public static int GV_FENCE_DEVICE() {
         return GV_FENCE_DEVICE;
     }
+    private static final int GV_DOORBELL_PLAIN = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_DOORBELL_PLAIN 0
+     * }
+     */
+    public static int GV_DOORBELL_PLAIN() {
+        return GV_DOORBELL_PLAIN;
+    }
+    private static final int GV_DOORBELL_WRITE_COMBINING = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GV_DOORBELL_WRITE_COMBINING 1
+     * }
+     */
+    public static int GV_DOORBELL_WRITE_COMBINING() {
+        return GV_DOORBELL_WRITE_COMBINING;
+    }
     private static final int GV_STATE_RESET = (int)0L;
     /**
      * {@snippet lang=c :

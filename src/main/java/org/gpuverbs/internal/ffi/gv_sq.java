@@ -29,7 +29,8 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint32_t doorbell_every;
  *     uint32_t signal_every;
  *     uint64_t submit_timeout_ns;
- *     uint64_t trace;
+ *     uint32_t doorbell_kind;
+ *     uint32_t reserved0;
  *     uint64_t pad0[5];
  *     uint64_t resv_head;
  *     uint64_t ready_head;
@@ -73,7 +74,8 @@ public class gv_sq {
         Native.C_INT.withName("doorbell_every"),
         Native.C_INT.withName("signal_every"),
         Native.C_LONG.withName("submit_timeout_ns"),
-        Native.C_LONG.withName("trace"),
+        Native.C_INT.withName("doorbell_kind"),
+        Native.C_INT.withName("reserved0"),
         MemoryLayout.sequenceLayout(5, Native.C_LONG).withName("pad0"),
         Native.C_LONG.withName("resv_head"),
         Native.C_LONG.withName("ready_head"),
@@ -675,48 +677,92 @@ public class gv_sq {
         struct.set(submit_timeout_ns$LAYOUT, submit_timeout_ns$OFFSET, fieldValue);
     }
 
-    private static final OfLong trace$LAYOUT = (OfLong)$LAYOUT.select(groupElement("trace"));
+    private static final OfInt doorbell_kind$LAYOUT = (OfInt)$LAYOUT.select(groupElement("doorbell_kind"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint64_t trace
+     * uint32_t doorbell_kind
      * }
      */
-    public static final OfLong trace$layout() {
-        return trace$LAYOUT;
+    public static final OfInt doorbell_kind$layout() {
+        return doorbell_kind$LAYOUT;
     }
 
-    private static final long trace$OFFSET = $LAYOUT.byteOffset(groupElement("trace"));
+    private static final long doorbell_kind$OFFSET = $LAYOUT.byteOffset(groupElement("doorbell_kind"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * uint64_t trace
+     * uint32_t doorbell_kind
      * }
      */
-    public static final long trace$offset() {
-        return trace$OFFSET;
+    public static final long doorbell_kind$offset() {
+        return doorbell_kind$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * uint64_t trace
+     * uint32_t doorbell_kind
      * }
      */
-    public static long trace(MemorySegment struct) {
-        return struct.get(trace$LAYOUT, trace$OFFSET);
+    public static int doorbell_kind(MemorySegment struct) {
+        return struct.get(doorbell_kind$LAYOUT, doorbell_kind$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * uint64_t trace
+     * uint32_t doorbell_kind
      * }
      */
-    public static void trace(MemorySegment struct, long fieldValue) {
-        struct.set(trace$LAYOUT, trace$OFFSET, fieldValue);
+    public static void doorbell_kind(MemorySegment struct, int fieldValue) {
+        struct.set(doorbell_kind$LAYOUT, doorbell_kind$OFFSET, fieldValue);
+    }
+
+    private static final OfInt reserved0$LAYOUT = (OfInt)$LAYOUT.select(groupElement("reserved0"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint32_t reserved0
+     * }
+     */
+    public static final OfInt reserved0$layout() {
+        return reserved0$LAYOUT;
+    }
+
+    private static final long reserved0$OFFSET = $LAYOUT.byteOffset(groupElement("reserved0"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint32_t reserved0
+     * }
+     */
+    public static final long reserved0$offset() {
+        return reserved0$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint32_t reserved0
+     * }
+     */
+    public static int reserved0(MemorySegment struct) {
+        return struct.get(reserved0$LAYOUT, reserved0$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint32_t reserved0
+     * }
+     */
+    public static void reserved0(MemorySegment struct, int fieldValue) {
+        struct.set(reserved0$LAYOUT, reserved0$OFFSET, fieldValue);
     }
 
     private static final SequenceLayout pad0$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("pad0"));
