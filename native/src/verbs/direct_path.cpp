@@ -30,6 +30,15 @@ int32_t modify(gv_direct* d, Mailbox* m, uint32_t opcode, const char* what, cons
   return 0;
 }
 
+// What peers may do is for memory regions to decide. The firmware takes the atomic mode of every transition up to RTR.
+void rights(const gv_direct* d, uint8_t* qpc) {
+  const bool atomics = d->attr.atomics != 0 && d->v->direct->info.atomics == 1;
+  put(qpc, qpc::kRwe, 1);
+  put(qpc, qpc::kRre, 1);
+  put(qpc, qpc::kRae, atomics);
+  put(qpc, qpc::kAtomicMode, atomics ? qpc::kAtomicIbSpec : 0);
+}
+
 uint32_t log2_of(uint32_t v) { return v < 2 ? 0 : 31 - static_cast<uint32_t>(__builtin_clz(v)); }
 
 // The MAC that leads to the peer, as the kernel resolves it for an address handle.
@@ -105,12 +114,7 @@ int32_t address(gv_direct* d, const gv_proxy_remote* r, uint8_t* path, gv_error*
 int32_t to_init(gv_direct* d, gv_error* error) {
   Mailbox m;
   put(m.qpc, qpc::kPmState, qpc::kMigrated);
-  // Memory regions decide what peers may do.
-  put(m.qpc, qpc::kRwe, 1);
-  put(m.qpc, qpc::kRre, 1);
-  const bool atomics = d->attr.atomics != 0 && d->v->direct->info.atomics == 1;
-  put(m.qpc, qpc::kRae, atomics);
-  put(m.qpc, qpc::kAtomicMode, atomics ? qpc::kAtomicIbSpec : 0);
+  rights(d, m.qpc);
   put(m.path, ads::kPort, d->v->port);
   put(m.path, ads::kPkeyIndex, d->attr.pkey_index);
   return modify(d, &m, kRst2Init, "the queue pair can't go to INIT", "check the port and the P_Key index", error);
@@ -121,6 +125,7 @@ int32_t to_rtr(gv_direct* d, const gv_proxy_remote* r, gv_error* error) {
   Mailbox m;
   uint32_t mtu = kMtu256;
   while (mtu < kMtu4096 && mtu_bytes(static_cast<int>(mtu)) < r->mtu) mtu++;
+  rights(d, m.qpc);
   put(m.qpc, qpc::kMtu, mtu);
   put(m.qpc, qpc::kLogMsgMax, v->direct->log_max_message);
   put(m.qpc, qpc::kRemoteQpn, r->number);
