@@ -3,6 +3,7 @@ package org.gpuverbs.internal.backend;
 
 import java.lang.foreign.MemorySegment;
 import org.gpuverbs.Path;
+import org.gpuverbs.PathDetails.Doorbell;
 import org.gpuverbs.Placement;
 import org.gpuverbs.PortOptions;
 import org.gpuverbs.QueuePairAddress;
@@ -74,6 +75,11 @@ public final class VerbsDevice implements Device {
       direct = DirectCalls.available(handle);
     }
     return direct;
+  }
+
+  /** The best doorbell that {@link #direct} found. */
+  public Doorbell bestDoorbell() {
+    return DirectQueue.doorbell(direct().bestUar());
   }
 
   long handle() {
