@@ -173,9 +173,7 @@ public final class VerbsDevice implements Device {
    */
   @Override
   public boolean atomics(Path path) {
-    return path == Path.DIRECT
-        ? direct().atomics() == DirectCalls.Info.HOST_ORDER
-        : info.atomics();
+    return path == Path.DIRECT ? direct().atomics() == DirectCalls.Info.HOST_ORDER : info.atomics();
   }
 
   private int mtu() {

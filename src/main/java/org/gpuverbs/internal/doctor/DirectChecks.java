@@ -25,12 +25,14 @@ record DirectChecks(Function<RdmaDevice, Optional<DirectAnswer>> ask, Findings o
     }
     RdmaPort port = device.activePort().orElse(device.ports().getFirst());
     try (VerbsDevice opened = VerbsDevice.open(device.name(), PortOptions.defaults(), port)) {
-      return Optional.of(DirectAnswer.of(new DirectAnswer.Offer(opened.direct(), opened.bestDoorbell())));
+      return Optional.of(
+          DirectAnswer.of(new DirectAnswer.Offer(opened.direct(), opened.bestDoorbell())));
     } catch (RdmaException e) {
       return Optional.of(DirectAnswer.of(e));
     } catch (IllegalStateException e) {
       return Optional.of(
-          DirectAnswer.of(new RdmaException("the device can't be closed", 0, 0, 0, e.toString(), e)));
+          DirectAnswer.of(
+              new RdmaException("the device can't be closed", 0, 0, 0, e.toString(), e)));
     }
   }
 

@@ -87,9 +87,7 @@ public final class SendQueue {
           gpu == 0
               ? Calls.qpCreate(attr)
               : CudaCalls.qpCreate(
-                  gpu,
-                  attr,
-                  inGpuMemory ? Native.GV_PLACEMENT_GPU() : Native.GV_PLACEMENT_HOST()),
+                  gpu, attr, inGpuMemory ? Native.GV_PLACEMENT_GPU() : Native.GV_PLACEMENT_HOST()),
           depth);
     }
   }

@@ -95,8 +95,7 @@ public final class DirectCalls {
   public static void cqDestroy(long cq) {
     try (Arena arena = Arena.ofConfined()) {
       NativeError error = new NativeError(arena);
-      error.letGo(
-          "a completion queue", Native.gv_direct_cq_destroy(pointer(cq), error.segment()));
+      error.letGo("a completion queue", Native.gv_direct_cq_destroy(pointer(cq), error.segment()));
     }
   }
 
