@@ -49,8 +49,7 @@ class DirectOperationsTest {
     byte[] source = random(ends.local.segment(), LENGTH);
     ends.run(
         new WorkRequest.Write(
-            List.of(
-                ends.local.local(100, 10), ends.local.local(7, 0), ends.local.local(0, 20)),
+            List.of(ends.local.local(100, 10), ends.local.local(7, 0), ends.local.local(0, 20)),
             ends.remote.remote(0, 30)));
     byte[] expected = new byte[30];
     System.arraycopy(source, 100, expected, 0, 10);
