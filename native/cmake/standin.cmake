@@ -72,4 +72,19 @@ if(GV_TESTS)
   add_test(NAME standin_fields COMMAND sh "${standin}/fields-check.sh")
   set_tests_properties(standin_test standin_fields PROPERTIES TIMEOUT 120)
   set_tests_properties(standin_fields PROPERTIES SKIP_RETURN_CODE 77)
+
+  if(TARGET direct_test)
+    set_tests_properties(
+      direct_test PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
+                             "LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/mlx5:${CMAKE_CURRENT_BINARY_DIR}/fake")
+  endif()
+
+  # Path DIRECT finds the stand-ins under the real libraries' names.
+  foreach(name defects_test sweep_test)
+    add_executable(${name} "${standin}/${name}.cpp")
+    target_include_directories(${name} PRIVATE "${standin}" "${CMAKE_CURRENT_SOURCE_DIR}/test")
+    target_link_libraries(${name} PRIVATE gpuverbs_objects standin_mlx5 standin_ibverbs)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/fake")
+  endforeach()
 endif()

@@ -5,6 +5,7 @@
 //
 //   g++ -std=c++17 -O2 -shared -fPIC -Iinclude -Isrc test/fake_cuda.cpp -o DIR/libcuda.so.1; LD_LIBRARY_PATH=DIR java ...
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -34,7 +35,8 @@ struct Block {
 std::mutex lock;
 std::map<uint64_t, Block> blocks;
 std::set<std::string> functions;
-std::set<uint64_t> registered; // by cuMemHostRegister
+std::set<uint64_t> registered;        // by cuMemHostRegister
+std::map<uint64_t, uint64_t> dmabufs; // inode of what stands for a dma-buf: its memory
 bool refuses_io_memory = false;
 bool refuses_dmabuf = false;
 thread_local void* current = nullptr;
@@ -170,13 +172,17 @@ FAKE cuMemHostUnregister(void* p) {
 FAKE cuMemHostGetDevicePointer_v2(uint64_t* out, void* p, unsigned) {
   return *out = reinterpret_cast<uint64_t>(p), kSuccess;
 }
-// A file descriptor like a dma-buf's; nobody maps it, since the memory's addresses are the host's.
+// A file descriptor like a dma-buf's; nobody maps it, since fake_dmabuf tells where the memory is.
 FAKE cuMemGetHandleForAddressRange(void* out, uint64_t p, size_t n, int type, unsigned long long) {
   constexpr int kDmaBuf = 1; // CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
   std::lock_guard<std::mutex> held(lock);
   if (type != kDmaBuf || refuses_dmabuf) return kNotSupported;
   if (p % 4096 != 0 || n % 4096 != 0) return kInvalidValue; // the host's page size
-  *static_cast<int*>(out) = memfd_create("fake dma-buf", MFD_CLOEXEC);
+  const int fd = memfd_create("fake dma-buf", MFD_CLOEXEC);
+  struct stat about;
+  if (fd < 0 || fstat(fd, &about) != 0) return kOutOfMemory;
+  dmabufs[about.st_ino] = p;
+  *static_cast<int*>(out) = fd;
   return kSuccess;
 }
 FAKE cuPointerSetAttribute(const void*, int, uint64_t) { return kSuccess; }
@@ -324,6 +330,14 @@ FAKE fake_is_device(uint64_t p) {
   if (at == blocks.begin()) return 0;
   --at;
   return p < at->first + at->second.bytes && at->second.type == kDevice ? 1 : 0;
+}
+// Where a dma-buf's memory begins; 0 if it is none of this driver's.
+extern "C" __attribute__((visibility("default"))) uint64_t fake_dmabuf(int fd) {
+  std::lock_guard<std::mutex> held(lock);
+  struct stat about;
+  if (fstat(fd, &about) != 0) return 0;
+  const auto at = dmabufs.find(about.st_ino);
+  return at == dmabufs.end() ? 0 : at->second;
 }
 // A fault: what is not done never will be.
 FAKE fake_fail() {

@@ -90,8 +90,9 @@ int32_t probe_rc(gv_verbs* v, const char* name, gv_error* error) {
   errno = 0;
   Qp* qp = lib->CreateQp(v->pd, &init);
   const int why = errno;
-  if (qp != nullptr) lib->DestroyQp(qp);
-  lib->DestroyCq(cq);
+  // Once more if it fails: what is left here nobody else can give back.
+  if (qp != nullptr && lib->DestroyQp(qp) != 0) lib->DestroyQp(qp);
+  if (lib->DestroyCq(cq) != 0) lib->DestroyCq(cq);
   if (qp != nullptr) return 0;
   return fail(error, -EOPNOTSUPP, why, "%.60s makes no reliable connections (RC queue pairs): use another NIC", name);
 }
@@ -104,7 +105,9 @@ int32_t look(gv_verbs* v, const char* name, gv_verbs_info* info, gv_error* error
   PortAttr port{};
   errno = 0;
   if (int r = lib->QueryPort(v->context, static_cast<uint8_t>(v->port), &port))
-    return fail(error, -failure(r), failure(r), "%.60s has no port %u", name, v->port);
+    return fail(error, -failure(r), failure(r),
+                failure(r) == EINVAL ? "%.60s has no port %u" : "%.60s: port %u can't be queried, see dmesg", name,
+                v->port);
   v->ethernet = port.link_layer == kLinkEthernet;
   const int reads =
       v->attr.max_qp_init_rd_atom < v->attr.max_qp_rd_atom ? v->attr.max_qp_init_rd_atom : v->attr.max_qp_rd_atom;

@@ -176,6 +176,8 @@ class Machine {
 
 // Whether an address range is mapped, and writable if asked.
 bool mapped(uint64_t address, uint64_t bytes, bool writable);
+// Where the memory of test/fake_cuda.cpp's dma-buf begins; 0 if it is none of that driver's.
+uint64_t dmabuf_memory(int fd);
 // Fills GID `index` of a device; false if the entry is empty.
 bool gid(int device, int index, uint8_t* raw);
 void mac(int device, uint8_t* six);

@@ -14,18 +14,26 @@ namespace standin {
 
 namespace {
 
-// Memory of test/fake_cuda.cpp's GPU, which the kernel reaches by nvidia-peermem.
+// A function of test/fake_cuda.cpp, if the process under test has loaded that; it stays loaded.
+template <typename F>
+F fake_cuda(const char* name) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return driver == nullptr ? nullptr : reinterpret_cast<F>(dlsym(driver, name));
+}
+
+// Memory of that driver's GPU, which the kernel reaches by nvidia-peermem.
 bool out_of_reach(uint64_t address) {
   if (Machine::get().on("peermem") != 0) return false;
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return false;
-  auto* is_device = reinterpret_cast<int (*)(uint64_t)>(dlsym(driver, "fake_is_device"));
-  const bool yes = is_device != nullptr && is_device(address) == 1;
-  dlclose(driver);
-  return yes;
+  auto* is_device = fake_cuda<int (*)(uint64_t)>("fake_is_device");
+  return is_device != nullptr && is_device(address) == 1;
 }
 
 } // namespace
+
+uint64_t dmabuf_memory(int fd) {
+  auto* memory = fake_cuda<uint64_t (*)(int)>("fake_dmabuf");
+  return memory == nullptr ? 0 : memory(fd);
+}
 
 bool mapped(uint64_t address, uint64_t bytes, bool writable) {
   if (out_of_reach(address)) return false;
@@ -144,6 +152,11 @@ STANDIN_API IbvMr* ibv_reg_dmabuf_mr(IbvPd* pd, uint64_t offset, size_t bytes, u
   if ((offset & 4095) != (iova & 4095)) { // ib_uverbs: the offset in the page must be the iova's
     m.refuse(EINVAL, "ibv_reg_dmabuf_mr: offset 0x%llx and iova 0x%llx differ within a page",
              static_cast<unsigned long long>(offset), static_cast<unsigned long long>(iova));
+    return nullptr;
+  }
+  const uint64_t memory = dmabuf_memory(fd);
+  if (memory != 0 && memory + offset != iova) {
+    m.refuse(EOPNOTSUPP, "ibv_reg_dmabuf_mr: the stand-in knows no other iova than the memory's address");
     return nullptr;
   }
   if (!acceptable("ibv_reg_dmabuf_mr", iova, bytes, static_cast<unsigned>(access), false)) return nullptr;

@@ -54,7 +54,7 @@ DvUmem* make_umem(const char* call, IbvContext* context, const DvUmemIn& in) {
   Machine& m = Machine::get();
   Ctx* ctx = devx(call, context);
   if (ctx == nullptr) return nullptr;
-  const auto address = reinterpret_cast<uint64_t>(in.addr);
+  auto address = reinterpret_cast<uint64_t>(in.addr);
   const bool dmabuf = (in.comp_mask & 1) != 0; // MLX5DV_UMEM_MASK_DMABUF
   const auto refused = [&](int error, const char* text) {
     m.refuse(error, "%s: %s", call, text);
@@ -68,6 +68,11 @@ DvUmem* make_umem(const char* call, IbvContext* context, const DvUmemIn& in) {
   if (in.size == 0) return refused(EINVAL, "no bytes");
   if (dmabuf && m.on("dmabuf") == 0) return refused(EOPNOTSUPP, "no dma-buf in this kernel");
   if (dmabuf && fcntl(in.dmabuf_fd, F_GETFD) < 0) return refused(EBADF, "the dma-buf is no file descriptor");
+  if (dmabuf) { // the address is the offset in it
+    const uint64_t memory = dmabuf_memory(in.dmabuf_fd);
+    if (memory == 0) return refused(EINVAL, "the dma-buf is none of test/fake_cuda.cpp's");
+    address += memory;
+  }
   if (!dmabuf && !mapped(address, in.size, (in.access & kLocalWrite) != 0))
     return refused(EFAULT, "the memory is not mapped so");
   if (m.on("memlock") >= 0 && m.locked() + in.size > static_cast<uint64_t>(m.on("memlock")))

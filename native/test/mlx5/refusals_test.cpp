@@ -180,7 +180,9 @@ TEST(transitions) {
   step(r, fill_init2rtr, kBadParam, "hop_limit", same, [](uint8_t* in) { in[kPath + 0x0b] = 0; });
   step(r, fill_init2rtr, kBadParam, "opt_param_mask 0x4000", same, [](uint8_t* in) { in[0x12] = 0x40; });
   step(r, fill_init2rtr, kBadParam, "reserved", same, [](uint8_t* in) { in[kPath + 4] = 1; });
-  step(r, fill_init2rtr, kBadParam, "atomic_mode", same, [](uint8_t* in) { in[kQpc + 0x91] &= 0xf0; });
+  step(r, fill_init2rtr, kBadParam, "atomic_mode", same, [](uint8_t* in) {
+    in[0x13] = 0x04, in[kQpc + 0x91] &= 0xf0, in[kQpc + 0x92] |= 0x20; // by opt_param_mask, rae without a mode
+  });
   mlx5_standin_set("port.mtu", 3);
   step(r, fill_init2rtr, kBadParam, "the port has 3", same);
   mlx5_standin_set("port.mtu", 5);

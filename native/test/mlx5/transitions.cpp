@@ -134,8 +134,9 @@ int to_rtr(Command& c, Obj* qp, const View& qpc, uint32_t mask) {
   if (static_cast<int64_t>(qpc.get("log_rra_max")) > m.cap("cmd_hca_cap", "log_max_ra_res_qp"))
     return c.refuse(kBadParam, "log_rra_max is over log_max_ra_res_qp");
   if (int e = check_path(c, qp, path)) return e;
-  take(qp, qpc, "mtu log_msg_max remote_qpn log_rra_max atomic_mode min_rnr_nak next_rcv_psn");
+  take(qp, qpc, "mtu log_msg_max remote_qpn log_rra_max min_rnr_nak next_rcv_psn");
   take_rights(qp, qpc, mask);
+  if ((mask & kRae) != 0 || qpc.get("atomic_mode") != 0) take(qp, qpc, "atomic_mode"); // it belongs to rae
   const uint64_t port = View("qpc", qp->context.data()).inside("primary_address_path", "ads").get("vhca_port_num");
   const uint64_t pkey = View("qpc", qp->context.data()).inside("primary_address_path", "ads").get("pkey_index");
   if (path.get("vhca_port_num") != 0 && path.get("vhca_port_num") != port)
