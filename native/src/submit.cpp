@@ -91,6 +91,7 @@ extern "C" int64_t gv_post_receive(gv_qp* qp, const gv_segment* segments, uint32
     unit[2] = unit[3] = 0;
   }
   qp->receive_posted = index + 1;
+  before_record();
   __atomic_store_n(reinterpret_cast<uint32_t*>(qp->dbr), be32(static_cast<uint32_t>(index + 1) & 0xffff),
                    __ATOMIC_RELEASE);
   return static_cast<int64_t>(index);

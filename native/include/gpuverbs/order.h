@@ -376,6 +376,13 @@ GV_FN void flush_write_combining() {
 #endif
 }
 
+/* Between what a NIC will read and the record that tells it so, where no step of the table stands: the receive queue. */
+GV_FN void before_record() {
+#if defined(__aarch64__)
+  asm volatile("dmb oshst" ::: "memory");
+#endif
+}
+
 /* Passes on a doorbell that another thread has left in memory, with all that was before it. */
 GV_FN void doorbell_to_device(uint64_t* reg, uint64_t word, bool write_combining) {
 #if defined(__aarch64__)
