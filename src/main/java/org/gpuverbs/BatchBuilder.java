@@ -67,6 +67,15 @@ final class BatchBuilder {
       requireUsable(i, memory.region(), landsHere);
       message += memory.length();
     }
+    if (atomic && !queuePair.atomics()) {
+      throw wrong(
+          i,
+          "the NIC of "
+              + queuePair
+              + " does no 8-byte atomics in the host's byte order by path "
+              + queuePair.path()
+              + ": use another NIC, or messages");
+    }
     if (atomic) {
       LocalMemory result = local(request).getFirst();
       if (result.length() != ATOMIC_BYTES) {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * polls.
  *
  * <p>It can't overflow: queue pairs are refused that could have more outstanding than it has room
- * for.
+ * for. All its queue pairs have one path, that of the first.
  */
 public final class CompletionQueue implements AutoCloseable {
   private static final java.time.Duration CLOSE_TIMEOUT = java.time.Duration.ofSeconds(5);
@@ -36,7 +36,6 @@ public final class CompletionQueue implements AutoCloseable {
   private final Nic nic;
   private final int depth;
   private final MemorySegment ring;
-  private final Device.Cq producer;
   private final OneThread thread = new OneThread("this completion queue");
   private final UseGate gate = new UseGate();
   private final IntTable<QueuePair> queuePairs = new IntTable<>();
@@ -47,6 +46,11 @@ public final class CompletionQueue implements AutoCloseable {
   /** Work queues attached, whether or not their queue pair is reachable by its number yet. */
   private int users;
 
+  /** Of the first queue pair's path; null before that, when nothing has completed here either. */
+  private volatile Device.@Nullable Cq producer;
+
+  private @Nullable Path path;
+
   private volatile boolean quarantined;
 
   /** CQEs taken. */
@@ -56,25 +60,44 @@ public final class CompletionQueue implements AutoCloseable {
     this.nic = nic;
     this.depth = depth;
     this.ring = ring;
-    this.producer = nic.device().createCq(ring, depth);
   }
 
   static CompletionQueue create(Nic nic, int depth) {
     long address = Calls.cqCreate(depth);
-    try {
-      return new CompletionQueue(nic, depth, Memory.at(address, (long) depth * Mlx5.CQE_SIZE));
-    } catch (RuntimeException e) {
-      Calls.cqDestroy(address, depth);
-      throw e;
-    }
+    return new CompletionQueue(nic, depth, Memory.at(address, (long) depth * Mlx5.CQE_SIZE));
   }
 
   Nic nic() {
     return nic;
   }
 
-  Device.Cq producer() {
-    return producer;
+  /**
+   * Who completes here, for a queue pair that is attached.
+   *
+   * @throws IllegalArgumentException if it serves queue pairs of another path
+   */
+  synchronized Device.Cq producer(Path wanted) {
+    Device.Cq made = producer;
+    if (made == null) {
+      made = nic.device().createCq(wanted, ring, depth);
+      producer = made;
+      path = wanted;
+    } else if (path != wanted) {
+      throw new IllegalArgumentException(
+          this
+              + " serves queue pairs of path "
+              + path
+              + ": make another one for those of path "
+              + wanted);
+    }
+    return made;
+  }
+
+  private void consumed(long index) {
+    Device.Cq made = producer;
+    if (made != null) {
+      made.consumed(index);
+    }
   }
 
   /**
@@ -150,7 +173,7 @@ public final class CompletionQueue implements AutoCloseable {
     }
     if (index != consumer) {
       consumer = index;
-      producer.consumed(index);
+      consumed(index);
     }
     return out.size();
   }
@@ -222,7 +245,7 @@ public final class CompletionQueue implements AutoCloseable {
         // What a closed queue pair left may have moved behind where it was.
         retired.replaceAll(r -> new Retired(end, r.room));
         consumer += dropped;
-        producer.consumed(consumer);
+        consumed(consumer);
       }
       return true;
     } finally {
@@ -303,10 +326,21 @@ public final class CompletionQueue implements AutoCloseable {
     }
     nic.forget(this);
     if (gate.awaitUnused(Deadline.after(CLOSE_TIMEOUT)) && !quarantined) {
-      producer.close();
-      Calls.cqDestroy(ring.address(), depth);
+      free();
     } else {
       Quarantine.report(this.toString(), null);
+    }
+  }
+
+  private void free() {
+    Device.Cq made = producer;
+    try {
+      if (made != null) {
+        made.close();
+      }
+      Calls.cqDestroy(ring.address(), depth);
+    } catch (IllegalStateException e) {
+      Quarantine.report(this.toString(), e);
     }
   }
 

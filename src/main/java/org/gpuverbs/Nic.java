@@ -98,8 +98,9 @@ public final class Nic implements AutoCloseable {
    */
   public static Nic open(NicInfo info, PortOptions options) {
     GpuVerbs.ensureAvailable();
+    Availability direct = info.path(Path.DIRECT);
     Availability proxy = info.path(Path.PROXY);
-    if (!proxy.available()) {
+    if (!direct.available() && !proxy.available()) {
       throw new RdmaException(info.name() + ": " + proxy.reason(), 0, 0, 0, proxy.fix(), null);
     }
     return new Nic(info, NicDiscovery.openDevice(info.name(), options));
@@ -177,7 +178,7 @@ public final class Nic implements AutoCloseable {
   /**
    * Registers memory of the caller's, who keeps it alive until the region is closed. Closing its
    * arena earlier is safe: requests that still touch it fail with {@link Syndrome#LOCAL_PROTECTION}
-   * or {@link Syndrome#REMOTE_ACCESS}. With path PROXY the pages stay pinned and usable for the
+   * or {@link Syndrome#REMOTE_ACCESS}. With an RDMA device the pages stay pinned and usable for the
    * device until the region is closed.
    *
    * @param segment native memory of a shared, automatic or global arena, or a mapped file
@@ -303,12 +304,14 @@ public final class Nic implements AutoCloseable {
   }
 
   /**
-   * Makes a queue pair, which then waits for {@link QueuePair#connect}.
+   * Makes a queue pair, which then waits for {@link QueuePair#connect}. Its path is the one that
+   * the options name, else the first of {@link Path} that this NIC offers: DIRECT before PROXY.
    *
    * @param options what it shall be like
    * @return the queue pair, to be closed
-   * @throws IllegalArgumentException if the options name another NIC's completion queue, or one
-   *     without room
+   * @throws IllegalArgumentException if the options name another NIC's completion queue, one
+   *     without room, or one that serves queue pairs of another path; or if they ask for more than
+   *     the path has on this NIC
    * @throws RdmaException if the path asked for is not available here: the hint says why, or if
    *     memory is short
    * @throws IllegalStateException if the NIC or a completion queue is closed

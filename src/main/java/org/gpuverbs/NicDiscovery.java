@@ -2,10 +2,9 @@
 package org.gpuverbs;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.gpuverbs.internal.backend.VerbsDevice;
 import org.gpuverbs.internal.discovery.KernelFiles;
 import org.gpuverbs.internal.discovery.RdmaDevice;
@@ -18,9 +17,6 @@ final class NicDiscovery {
   static final String SOFT_NAME = "soft0";
   private static final String SEE_DOCTOR = "the command doctor says more";
 
-  /** Devices that were found fit for PROXY. */
-  private static final Set<String> PROBED = ConcurrentHashMap.newKeySet();
-
   private NicDiscovery() {}
 
   static List<NicInfo> list() {
@@ -30,19 +26,25 @@ final class NicDiscovery {
     found.add(
         new NicInfo(SOFT_NAME, Map.of(Path.SOFT, soft(), Path.DIRECT, other, Path.PROXY, other)));
     for (RdmaDevice device : devices) {
-      found.add(
-          new NicInfo(
-              device.name(),
-              Map.of(
-                  Path.SOFT,
-                  Availability.no(
-                      device.name() + " is no software NIC of this library", "open " + SOFT_NAME),
-                  Path.DIRECT,
-                  direct(device),
-                  Path.PROXY,
-                  proxy(device))));
+      found.add(info(device));
     }
     return List.copyOf(found);
+  }
+
+  private static NicInfo info(RdmaDevice device) {
+    Map<Path, Availability> paths = new EnumMap<>(Path.class);
+    paths.put(
+        Path.SOFT,
+        Availability.no(
+            device.name() + " is no software NIC of this library", "open " + SOFT_NAME));
+    Availability port = port(device);
+    if (port.available()) {
+      probe(device, device.activePort().orElseThrow(), paths);
+    } else {
+      paths.put(Path.PROXY, port);
+      paths.put(Path.DIRECT, device.mlx5() ? port : noConnectX(device));
+    }
+    return new NicInfo(device.name(), paths);
   }
 
   private static Availability soft() {
@@ -61,16 +63,14 @@ final class NicDiscovery {
     return Availability.no(SOFT_NAME + " is the software NIC", "open " + devices.getFirst().name());
   }
 
-  private static Availability direct(RdmaDevice device) {
-    if (!device.mlx5()) {
-      return Availability.no(
-          device.name() + " is no ConnectX: its driver is " + device.driver(),
-          "DIRECT needs a ConnectX-4 or newer");
-    }
-    return Availability.no("this version has no DIRECT backend", "use PROXY or SOFT");
+  private static Availability noConnectX(RdmaDevice device) {
+    return Availability.no(
+        device.name() + " is no ConnectX: its driver is " + device.driver(),
+        "DIRECT needs a ConnectX-4 or newer");
   }
 
-  private static Availability proxy(RdmaDevice device) {
+  /** Whether there is a port that peers can be reached by. */
+  private static Availability port(RdmaDevice device) {
     if (!RdmaDevices.canLoad("libibverbs.so.1")) {
       return Availability.no(
           "libibverbs.so.1 can't be opened", "install libibverbs1 and ibverbs-providers");
@@ -93,31 +93,51 @@ final class NicDiscovery {
               .formatted(port.number(), device.name(), port.ethernet() ? "RoCE v2 GID" : "LID"),
           SEE_DOCTOR);
     }
-    return probe(device, port);
+    @Nullable RdmaException cause = GpuVerbs.unavailabilityCause();
+    return cause == null
+        ? Availability.yes()
+        : Availability.no(String.valueOf(cause.getMessage()), cause.hint());
   }
 
-  /** Opens the device once; what it can do doesn't change. */
-  private static Availability probe(RdmaDevice device, RdmaPort port) {
-    @Nullable RdmaException cause = GpuVerbs.unavailabilityCause();
-    if (cause != null) {
-      return Availability.no(String.valueOf(cause.getMessage()), cause.hint());
-    }
-    if (PROBED.contains(device.name())) {
-      return Availability.yes();
-    }
+  /** Opens the device and tries what each path needs. */
+  private static void probe(RdmaDevice device, RdmaPort port, Map<Path, Availability> paths) {
     try (VerbsDevice opened = VerbsDevice.open(device.name(), PortOptions.defaults(), port)) {
-      if (!opened.info().atomics()) {
-        return Availability.no(device.name() + " has no atomics", "use another NIC");
-      }
+      paths.put(
+          Path.PROXY,
+          opened.info().atomics()
+              ? Availability.yes()
+              : Availability.no(device.name() + " has no atomics", "use another NIC"));
+      paths.put(Path.DIRECT, device.mlx5() ? direct(opened) : noConnectX(device));
     } catch (RdmaException e) {
-      return Availability.no(String.valueOf(e.getMessage()), e.hint());
+      paths.put(Path.PROXY, refused(e));
+      paths.put(Path.DIRECT, device.mlx5() ? refused(e) : noConnectX(device));
+    } catch (IllegalStateException e) {
+      paths.put(Path.PROXY, Availability.no(String.valueOf(e.getMessage()), SEE_DOCTOR));
+      paths.put(Path.DIRECT, Availability.no(String.valueOf(e.getMessage()), SEE_DOCTOR));
     }
-    PROBED.add(device.name());
-    return Availability.yes();
+  }
+
+  private static Availability direct(VerbsDevice opened) {
+    try {
+      opened.direct();
+      return Availability.yes();
+    } catch (RdmaException e) {
+      return refused(e);
+    }
+  }
+
+  /** The native library's texts end with what to do, behind the last colon. */
+  private static Availability refused(RdmaException e) {
+    int colon = e.hint().lastIndexOf(": ");
+    return colon < 0
+        ? Availability.no(String.valueOf(e.getMessage()), SEE_DOCTOR)
+        : Availability.no(
+            e.hint().substring(0, colon) + (e.errno() == 0 ? "" : " (errno " + e.errno() + ")"),
+            e.hint().substring(colon + 2));
   }
 
   /**
-   * Opens a device for PROXY.
+   * Opens a device for its hardware paths.
    *
    * @throws RdmaException if it is gone, the port is none of its own or is not active
    */

@@ -179,7 +179,7 @@ public final class Progress implements AutoCloseable {
             ? () -> entry.stage.complete(entry.ticket)
             : () ->
                 entry.stage.completeExceptionally(
-                    RdmaException.of("ticket " + entry.ticket + " of " + entry.queuePair, result));
+                    entry.queuePair.failure("ticket " + entry.ticket, result));
     try {
       entry.executor.execute(completion);
     } catch (RuntimeException e) {

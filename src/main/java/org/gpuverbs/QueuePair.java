@@ -4,6 +4,7 @@ package org.gpuverbs;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -80,7 +81,7 @@ public final class QueuePair implements AutoCloseable {
   }
 
   private static QueuePair make(Nic nic, Path path, QueuePairOptions options) {
-    QueuePairMemory memory = QueuePairMemory.create(nic, options);
+    QueuePairMemory memory = QueuePairMemory.create(nic, path, options);
     QueuePair made = new QueuePair(nic, path, options, memory.queue(), memory.served());
     memory.route(made);
     Log.LOGGER.log(
@@ -91,6 +92,8 @@ public final class QueuePair implements AutoCloseable {
                 + nic.info().name()
                 + ": path "
                 + path
+                + ", "
+                + made.details()
                 + ", placement "
                 + options.placement()
                 + ", policy "
@@ -152,6 +155,10 @@ public final class QueuePair implements AutoCloseable {
     return receives;
   }
 
+  boolean atomics() {
+    return nic.device().atomics(path);
+  }
+
   /** gv_sq's address, valid while the gate is held; as a mere name always. */
   long handle() {
     return handle;
@@ -177,6 +184,32 @@ public final class QueuePair implements AutoCloseable {
    */
   public Path path() {
     return path;
+  }
+
+  /**
+   * How the path was set up: which doorbell, who rings it, how the NIC reaches the queue, and why
+   * nothing better was taken.
+   *
+   * @return the same from creation to close, and after it
+   */
+  public PathDetails details() {
+    return served.details();
+  }
+
+  /**
+   * Asks the NIC what it knows of this queue pair: a command to the firmware, for diagnosis.
+   *
+   * @return the NIC's answer; empty with paths PROXY and SOFT, which have no NIC that reads queues
+   * @throws RdmaException if the NIC does not answer
+   * @throws IllegalStateException if closed, or being reset
+   */
+  public Optional<NicState> queryNic() {
+    enter();
+    try {
+      return Optional.ofNullable(served.query());
+    } finally {
+      gate.exit();
+    }
   }
 
   /**
@@ -232,10 +265,11 @@ public final class QueuePair implements AutoCloseable {
 
   /**
    * Connects to the peer, which must connect back. Requests that run before it has wait for it
-   * about half a second; with path PROXY as long as {@link PortOptions} says.
+   * about half a second; with paths DIRECT and PROXY as long as {@link PortOptions} says.
    *
    * @param peer the peer's address
-   * @throws IllegalArgumentException if the peer's path is another
+   * @throws IllegalArgumentException if the peer's path does not reach this one's: SOFT reaches
+   *     SOFT, DIRECT and PROXY reach each other
    * @throws IllegalStateException if already connected, in ERROR or closed
    * @throws RdmaException if the peer can't be reached by this path
    */
@@ -324,7 +358,7 @@ public final class QueuePair implements AutoCloseable {
    * @param timeout how long to wait; the queue pair goes on if it ends
    * @throws RdmaException with the syndrome if the request failed or was flushed, with the status
    *     if {@code ticket} is one or the queue pair was reset or closed, with {@link Status#TIMEOUT}
-   *     if it is not done in time
+   *     if it is not done in time; naming the NIC's event if one ended the queue pair
    * @throws InterruptedException if interrupted; the request goes on
    */
   public void await(long ticket, Duration timeout) throws InterruptedException {
@@ -337,14 +371,20 @@ public final class QueuePair implements AutoCloseable {
         return;
       }
       if (result != Status.PENDING || Deadline.passed(deadline)) {
-        throw RdmaException.of(
-            "ticket " + ticket + " of " + this, result == Status.PENDING ? Status.TIMEOUT : result);
+        throw failure("ticket " + ticket, result == Status.PENDING ? Status.TIMEOUT : result);
       }
       if (Thread.interrupted()) {
         throw new InterruptedException("interrupted while waiting for ticket " + ticket);
       }
       idle.idle(0);
     }
+  }
+
+  /** Why something of this queue pair failed, with the NIC's event if one ended it. */
+  RdmaException failure(String what, long result) {
+    String event = errors.event();
+    return RdmaException.of(
+        what + " of " + this + (event.isEmpty() ? "" : " (" + event + ")"), result);
   }
 
   /**

@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
  * What a peer needs to connect to a queue pair. Exchange it by any means, such as {@code
  * Rendezvous}.
  *
- * @param path the path of the queue pair; both ends take the same
+ * @param path the path of the queue pair: DIRECT and PROXY reach each other, SOFT reaches SOFT
  * @param guid the NIC's identity
  * @param number the queue pair's number, 1..2<sup>24</sup>-1
  * @param packetSequence the first packet sequence number, 0..2<sup>24</sup>-1

@@ -30,18 +30,18 @@ final class QueuePairConnection {
   }
 
   QueuePairAddress address() {
-    return qp.nic().device().address(qp.number(), packetSequence);
+    return qp.nic().device().address(qp.path(), qp.number(), packetSequence);
   }
 
   void connect(QueuePairAddress peer) {
-    if (peer.path() != qp.path()) {
+    if (soft(peer.path()) != soft(qp.path())) {
       throw new IllegalArgumentException(
           qp
               + " has path "
               + qp.path()
               + ", the peer "
               + peer.path()
-              + ": both ends need the same");
+              + ": SOFT does not reach a real NIC; DIRECT and PROXY reach each other");
     }
     synchronized (this) {
       qp.requireOpen();
@@ -64,6 +64,11 @@ final class QueuePairConnection {
     event.peer = peer.number();
     event.path = qp.path().name();
     event.commit();
+  }
+
+  /** DIRECT and PROXY are the same on the wire, reliable connections between verbs devices. */
+  private static boolean soft(Path path) {
+    return path == Path.SOFT;
   }
 
   private void requireReachable(QueuePairAddress peer) {

@@ -14,6 +14,9 @@ final class QueuePairErrors {
   private final QueuePair qp;
   private final AtomicBoolean reported = new AtomicBoolean();
 
+  /** The NIC's asynchronous event, in words; empty if none ended the queue pair. */
+  private volatile String event = "";
+
   QueuePairErrors(QueuePair qp) {
     this.qp = qp;
   }
@@ -28,20 +31,37 @@ final class QueuePairErrors {
     qp.latchError();
     int syndrome = queue.errorSyndrome();
     long index = queue.errorIndex();
+    String cause = ask();
+    event = cause;
     Log.LOGGER.log(
         Level.WARNING,
         () ->
             qp
                 + " is in ERROR"
+                + (cause.isEmpty() ? "" : ": " + cause)
                 + (syndrome == 0 ? "" : ": ticket " + index + ", " + Syndrome.describe(syndrome)));
-    QueuePairFailed event = new QueuePairFailed();
-    event.number = qp.number();
-    event.syndrome = syndrome;
-    event.index = index;
-    event.commit();
+    QueuePairFailed failed = new QueuePairFailed();
+    failed.number = qp.number();
+    failed.syndrome = syndrome;
+    failed.index = index;
+    failed.commit();
+  }
+
+  /** A NIC that is gone answers nothing, which must not hide the error. */
+  private String ask() {
+    try {
+      return qp.served().event();
+    } catch (RdmaException e) {
+      return "the NIC does not say why: " + e.getMessage();
+    }
+  }
+
+  String event() {
+    return event;
   }
 
   void clear() {
     reported.set(false);
+    event = "";
   }
 }

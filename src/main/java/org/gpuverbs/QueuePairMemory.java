@@ -21,12 +21,12 @@ record QueuePairMemory(
   /** GV_GROUP_REQUESTS of native/include/gpuverbs/queue.h. */
   static final int GROUP_REQUESTS = 32;
 
-  static QueuePairMemory create(Nic nic, QueuePairOptions options) {
+  static QueuePairMemory create(Nic nic, Path path, QueuePairOptions options) {
     CompletionQueue send = options.sendQueue();
     CompletionQueue receive = options.receiveQueue();
     requireOwn(nic, send);
     requireOwn(nic, receive);
-    requireHost(options);
+    nic.device().check(path, options);
     SendQueue queue = queue(options);
     int sendRoom = 0;
     int receiveRoom = 0;
@@ -42,11 +42,12 @@ record QueuePairMemory(
       Device.Qp served =
           nic.device()
               .createQp(
-                  queue,
-                  options.depth(),
-                  options.receiveDepth(),
-                  send == null ? null : send.producer(),
-                  receive == null ? null : receive.producer());
+                  new Device.Queues(
+                      path,
+                      queue,
+                      options,
+                      send == null ? null : send.producer(path),
+                      receive == null ? null : receive.producer(path)));
       return new QueuePairMemory(
           queue, served, send, receive, options.depth(), options.receiveDepth());
     } catch (RuntimeException | Error e) {
@@ -60,20 +61,6 @@ record QueuePairMemory(
   private static void requireOwn(Nic nic, @Nullable CompletionQueue cq) {
     if (cq != null && cq.nic() != nic) {
       throw new IllegalArgumentException(cq + " belongs to another NIC than " + nic);
-    }
-  }
-
-  /** The software NIC and the proxy read rings by address, as the CPU. */
-  private static void requireHost(QueuePairOptions options) {
-    if (options.placement() == Placement.GPU) {
-      throw new RdmaException(
-          "paths SOFT and PROXY can't serve a queue in GPU memory, which their threads can't read",
-          0,
-          0,
-          0,
-          "take Placement.HOST, which is pinned for the GPU's kernels; placement GPU is for path"
-              + " DIRECT",
-          null);
     }
   }
 
@@ -92,6 +79,7 @@ record QueuePairMemory(
     Gpu gpu = options.gpu();
     return SendQueue.create(
         gpu == null ? 0 : gpu.handle(),
+        options.placement() == Placement.GPU,
         depth,
         options.receiveDepth(),
         policy.handOver().code(),

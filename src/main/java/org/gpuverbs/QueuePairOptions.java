@@ -31,6 +31,7 @@ public final class QueuePairOptions {
   private final int maxInline;
   private final SubmitPolicy policy;
   private final Placement placement;
+  private final Ringer ringer;
   private final @Nullable Gpu gpu;
   private final @Nullable CompletionQueue sendQueue;
   private final @Nullable CompletionQueue receiveQueue;
@@ -44,6 +45,7 @@ public final class QueuePairOptions {
     maxInline = b.maxInline;
     policy = b.policy;
     placement = b.placement;
+    ringer = b.ringer;
     gpu = b.gpu;
     sendQueue = b.sendQueue;
     receiveQueue = b.receiveQueue;
@@ -125,6 +127,15 @@ public final class QueuePairOptions {
   }
 
   /**
+   * Who rings the NIC's doorbell register, with path DIRECT.
+   *
+   * @return the ringer asked for
+   */
+  public Ringer ringer() {
+    return ringer;
+  }
+
+  /**
    * The GPU whose kernels submit.
    *
    * @return the GPU, or null for CPU lanes
@@ -177,6 +188,7 @@ public final class QueuePairOptions {
     private int maxInline = 220;
     private SubmitPolicy policy = SubmitPolicy.TURN;
     private Placement placement = Placement.HOST;
+    private Ringer ringer = Ringer.SUBMITTER;
     private @Nullable Gpu gpu;
     private @Nullable CompletionQueue sendQueue;
     private @Nullable CompletionQueue receiveQueue;
@@ -255,6 +267,18 @@ public final class QueuePairOptions {
      */
     public Builder placement(Placement placement) {
       this.placement = Objects.requireNonNull(placement, "placement");
+      return this;
+    }
+
+    /**
+     * Sets who rings, with path DIRECT. Where the submitter is a GPU that can't have the register,
+     * {@link Ringer#CPU_THREAD} is taken whatever is asked for; {@link QueuePair#details} tells.
+     *
+     * @param ringer {@link Ringer#SUBMITTER} by default
+     * @return this
+     */
+    public Builder ringer(Ringer ringer) {
+      this.ringer = Objects.requireNonNull(ringer, "ringer");
       return this;
     }
 

@@ -2,7 +2,11 @@
 package org.gpuverbs.internal.backend;
 
 import java.lang.foreign.MemorySegment;
+import org.gpuverbs.NicState;
+import org.gpuverbs.Path;
+import org.gpuverbs.PathDetails;
 import org.gpuverbs.QueuePairAddress;
+import org.gpuverbs.QueuePairOptions;
 import org.gpuverbs.internal.queue.SendQueue;
 import org.gpuverbs.internal.softnic.CopyEngine;
 import org.jspecify.annotations.Nullable;
@@ -27,23 +31,42 @@ public interface Device extends AutoCloseable {
   /** Registers memory of a GPU. */
   Region register(long address, long length, CopyEngine copies, int access);
 
-  /** A producer for an owner-bit CQ. */
-  Cq createCq(MemorySegment ring, int depth);
+  /**
+   * A producer for an owner-bit CQ.
+   *
+   * @param path of the queue pairs that complete to it
+   */
+  Cq createCq(Path path, MemorySegment ring, int depth);
 
   /**
-   * A queue pair in RESET.
+   * Throws IllegalArgumentException naming the option that queue pairs of the path can't have here.
+   */
+  void check(Path path, QueuePairOptions options);
+
+  /** A queue pair in RESET. */
+  Qp createQp(Queues queues);
+
+  /** What peers need. */
+  QueuePairAddress address(Path path, int number, int packetSequence);
+
+  /** Whether its queue pairs of the path do atomics. */
+  boolean atomics(Path path);
+
+  @Override
+  void close();
+
+  /**
+   * What a queue pair consists of.
    *
    * @param send null for a collapsed CQ
    * @param receive null without a receive queue
    */
-  Qp createQp(
-      SendQueue queue, int depth, int receiveDepth, @Nullable Cq send, @Nullable Cq receive);
-
-  /** What peers need. */
-  QueuePairAddress address(int number, int packetSequence);
-
-  @Override
-  void close();
+  record Queues(
+      Path path,
+      SendQueue queue,
+      QueuePairOptions options,
+      @Nullable Cq send,
+      @Nullable Cq receive) {}
 
   /** Registered memory. */
   interface Region {
@@ -60,7 +83,10 @@ public interface Device extends AutoCloseable {
     /** How many CQEs have been taken in all. */
     void consumed(long consumerIndex);
 
-    /** Called when nobody produces any more. */
+    /**
+     * Called when nobody produces any more. Throws IllegalStateException if the NIC may still touch
+     * the ring.
+     */
     void close();
   }
 
@@ -69,8 +95,17 @@ public interface Device extends AutoCloseable {
     /** 24 bits, kept over reset. */
     int number();
 
+    /** How its path was set up. */
+    PathDetails details();
+
     /** Whether it went to ERROR. */
     boolean failed();
+
+    /** The asynchronous event that ended it, in words; empty if none did. */
+    String event();
+
+    /** What the NIC says; null if there is no NIC that could be asked. */
+    @Nullable NicState query();
 
     void connect(QueuePairAddress peer, int packetSequence);
 

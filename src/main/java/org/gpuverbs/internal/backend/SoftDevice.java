@@ -2,8 +2,11 @@
 package org.gpuverbs.internal.backend;
 
 import java.lang.foreign.MemorySegment;
+import org.gpuverbs.NicState;
 import org.gpuverbs.Path;
+import org.gpuverbs.PathDetails;
 import org.gpuverbs.QueuePairAddress;
+import org.gpuverbs.QueuePairOptions;
 import org.gpuverbs.internal.queue.SendQueue;
 import org.gpuverbs.internal.softnic.CopyEngine;
 import org.gpuverbs.internal.softnic.SoftCq;
@@ -17,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The software NIC. */
 public final class SoftDevice implements Device {
+  private static final PathDetails DETAILS = ProxyQueue.thread(Path.SOFT);
+
   private final SoftNic nic;
 
   public SoftDevice(SoftNic nic) {
@@ -49,18 +54,26 @@ public final class SoftDevice implements Device {
   }
 
   @Override
-  public Cq createCq(MemorySegment ring, int depth) {
+  public Cq createCq(Path path, MemorySegment ring, int depth) {
     return new Producer(nic.createCq(ring, depth));
   }
 
   @Override
-  public Qp createQp(
-      SendQueue queue, int depth, int receiveDepth, @Nullable Cq send, @Nullable Cq receive) {
+  public void check(Path path, QueuePairOptions options) {
+    VerbsDevice.requireThread(options);
+  }
+
+  @Override
+  public Qp createQp(Queues queues) {
+    SendQueue queue = queues.queue();
+    Cq send = queues.send();
+    Cq receive = queues.receive();
+    int receiveDepth = queues.options().receiveDepth();
     return new Served(
         nic.createQp(
             new SoftQpAttr(
                 queue.ring(),
-                depth,
+                queues.options().depth(),
                 queue.doorbellRecord(),
                 queue.doorbell(),
                 send == null ? queue.collapsedCqe() : null,
@@ -71,8 +84,13 @@ public final class SoftDevice implements Device {
   }
 
   @Override
-  public QueuePairAddress address(int number, int packetSequence) {
+  public QueuePairAddress address(Path path, int number, int packetSequence) {
     return new QueuePairAddress(Path.SOFT, guid(), number, packetSequence, 0, 0, 0, 0);
+  }
+
+  @Override
+  public boolean atomics(Path path) {
+    return true;
   }
 
   @Override
@@ -111,6 +129,21 @@ public final class SoftDevice implements Device {
     @Override
     public int number() {
       return qp.number();
+    }
+
+    @Override
+    public PathDetails details() {
+      return DETAILS;
+    }
+
+    @Override
+    public String event() {
+      return "";
+    }
+
+    @Override
+    public @Nullable NicState query() {
+      return null;
     }
 
     @Override

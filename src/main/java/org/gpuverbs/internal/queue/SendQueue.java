@@ -62,6 +62,7 @@ public final class SendQueue {
    */
   public static SendQueue create(
       long gpu,
+      boolean inGpuMemory,
       int depth,
       int receiveDepth,
       int handOver,
@@ -85,7 +86,8 @@ public final class SendQueue {
       return new SendQueue(
           gpu == 0
               ? Calls.qpCreate(attr)
-              : CudaCalls.qpCreate(gpu, attr, Native.GV_PLACEMENT_HOST()),
+              : CudaCalls.qpCreate(
+                  gpu, attr, inGpuMemory ? Native.GV_PLACEMENT_GPU() : Native.GV_PLACEMENT_HOST()),
           depth);
     }
   }

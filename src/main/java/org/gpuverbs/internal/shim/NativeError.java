@@ -42,4 +42,15 @@ final class NativeError {
     int detail = gv_error.detail(error);
     throw new RdmaException(what, 0, detail != 0 ? detail : -rc, 0, text, null);
   }
+
+  /** As {@link #require}, of what is closed: what can't be freed the device may still write to. */
+  void letGo(String what, int rc) {
+    if (rc != 0) {
+      try {
+        require(what + " can't be closed", rc);
+      } catch (RdmaException e) {
+        throw new IllegalStateException(e.getMessage() + ": " + e.hint(), e);
+      }
+    }
+  }
 }

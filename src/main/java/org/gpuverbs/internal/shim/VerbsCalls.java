@@ -12,7 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.gpuverbs.PortOptions;
 import org.gpuverbs.QueuePairAddress;
-import org.gpuverbs.RdmaException;
 import org.gpuverbs.internal.ffi.Native;
 import org.gpuverbs.internal.ffi.gv_proxy_remote;
 import org.gpuverbs.internal.ffi.gv_verbs_info;
@@ -88,7 +87,7 @@ public final class VerbsCalls {
   public static void close(long device) {
     try (Arena arena = Arena.ofConfined()) {
       NativeError error = new NativeError(arena);
-      letGo(error, Native.gv_verbs_close(pointer(device), error.segment()), "the device");
+      error.letGo("the device", Native.gv_verbs_close(pointer(device), error.segment()));
     }
   }
 
@@ -109,8 +108,7 @@ public final class VerbsCalls {
   public static void deregister(long device, long region) {
     try (Arena arena = Arena.ofConfined()) {
       NativeError error = new NativeError(arena);
-      letGo(
-          error, Native.gv_verbs_deregister(pointer(device), region, error.segment()), "a region");
+      error.letGo("a region", Native.gv_verbs_deregister(pointer(device), region, error.segment()));
     }
   }
 
@@ -167,25 +165,32 @@ public final class VerbsCalls {
   public static void qpConnect(
       long qp, QueuePairAddress peer, int packetSequence, int mtu, PortOptions options) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment remote = gv_proxy_remote.allocate(arena);
-      gv_proxy_remote.gid_high(remote, peer.gidHigh());
-      gv_proxy_remote.gid_low(remote, peer.gidLow());
-      gv_proxy_remote.number(remote, peer.number());
-      gv_proxy_remote.packet_sequence(remote, peer.packetSequence());
-      gv_proxy_remote.local_packet_sequence(remote, packetSequence);
-      gv_proxy_remote.lid(remote, peer.lid());
-      gv_proxy_remote.mtu(remote, mtu);
-      gv_proxy_remote.service_level(remote, options.serviceLevel());
-      gv_proxy_remote.traffic_class(remote, options.trafficClass());
-      gv_proxy_remote.timeout(remote, options.timeout());
-      gv_proxy_remote.retries(remote, options.retries());
-      gv_proxy_remote.rnr_retries(remote, options.rnrRetries());
-      gv_proxy_remote.rnr_timer(remote, options.rnrTimer());
+      MemorySegment remote = remote(arena, peer, packetSequence, mtu, options);
       NativeError error = new NativeError(arena);
       error.require(
           "queue pair " + peer.number() + " of the peer can't be connected to",
           Native.gv_proxy_connect(pointer(qp), remote, error.segment()));
     }
+  }
+
+  /** The gv_proxy_remote of a peer. */
+  static MemorySegment remote(
+      Arena arena, QueuePairAddress peer, int packetSequence, int mtu, PortOptions options) {
+    MemorySegment remote = gv_proxy_remote.allocate(arena);
+    gv_proxy_remote.gid_high(remote, peer.gidHigh());
+    gv_proxy_remote.gid_low(remote, peer.gidLow());
+    gv_proxy_remote.number(remote, peer.number());
+    gv_proxy_remote.packet_sequence(remote, peer.packetSequence());
+    gv_proxy_remote.local_packet_sequence(remote, packetSequence);
+    gv_proxy_remote.lid(remote, peer.lid());
+    gv_proxy_remote.mtu(remote, mtu);
+    gv_proxy_remote.service_level(remote, options.serviceLevel());
+    gv_proxy_remote.traffic_class(remote, options.trafficClass());
+    gv_proxy_remote.timeout(remote, options.timeout());
+    gv_proxy_remote.retries(remote, options.retries());
+    gv_proxy_remote.rnr_retries(remote, options.rnrRetries());
+    gv_proxy_remote.rnr_timer(remote, options.rnrTimer());
+    return remote;
   }
 
   /** To RESET. */
@@ -206,18 +211,7 @@ public final class VerbsCalls {
   public static void qpDestroy(long qp) {
     try (Arena arena = Arena.ofConfined()) {
       NativeError error = new NativeError(arena);
-      letGo(error, Native.gv_proxy_destroy(pointer(qp), error.segment()), "a queue pair");
-    }
-  }
-
-  /** What can't be freed may still be written to by the device. */
-  private static void letGo(NativeError error, int rc, String what) {
-    if (rc != 0) {
-      try {
-        error.require(what + " can't be closed", rc);
-      } catch (RdmaException e) {
-        throw new IllegalStateException(e.getMessage() + ": " + e.hint(), e);
-      }
+      error.letGo("a queue pair", Native.gv_proxy_destroy(pointer(qp), error.segment()));
     }
   }
 

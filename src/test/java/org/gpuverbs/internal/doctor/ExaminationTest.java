@@ -11,6 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Path;
 import java.util.List;
 import org.gpuverbs.Finding;
+import org.gpuverbs.PathDetails.Doorbell;
+import org.gpuverbs.RdmaException;
+import org.gpuverbs.internal.shim.DirectCalls;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,6 +68,44 @@ class ExaminationTest {
     expect(FOUND, "GID", PORT, "index 3");
     expect(FOUND, "distance", "mlx5_0 - GPU 0000:03:00.0", "same PCI switch");
     expect(FOUND, "GPU memory", "", "dma-buf");
+  }
+
+  private Tree direct(int atomics, Doorbell doorbell, boolean dmaBuf) {
+    DirectCalls.Info info = new DirectCalls.Info(32768, 956, 4096, atomics, 0, dmaBuf);
+    return tree.connectX().says(DirectAnswer.of(new DirectAnswer.Offer(info, doorbell)));
+  }
+
+  @Test
+  void aConnectXThatOffersAllOfDirectIsAsItShouldBe() {
+    direct(DirectCalls.Info.HOST_ORDER, Doorbell.DEDICATED, true);
+    expect(FOUND, "DIRECT", "mlx5_0", "queues of 32768 basic blocks, 956 bytes inline");
+    expect(FOUND, "UAR", "mlx5_0", "one a queue pair");
+    expect(FOUND, "atomics", "mlx5_0", "host's byte order");
+    expect(FOUND, "dma-buf", "mlx5_0", "register");
+  }
+
+  @Test
+  void whatDirectHasLessOfIsNoted() {
+    direct(DirectCalls.Info.NETWORK_ORDER, Doorbell.BLUEFLAME, false);
+    expect(NOTE, "UAR", "mlx5_0", "write-combining");
+    expect(NOTE, "atomics", "mlx5_0", "network byte order only");
+    expect(NOTE, "dma-buf", "mlx5_0", "nvidia-peermem");
+  }
+
+  @Test
+  void noDedicatedPagesAndNoAtomicsAreNoted() {
+    direct(0, Doorbell.NON_CACHED, true);
+    expect(NOTE, "UAR", "mlx5_0", "no dedicated pages");
+    expect(NOTE, "atomics", "mlx5_0", "none");
+  }
+
+  @Test
+  void aRefusalOfDirectIsMissingWithItsFix() {
+    RdmaException why =
+        new RdmaException("no", 0, 1, 0, "mlx5_0 has no DEVX: give the container SYS_RAWIO", null);
+    tree.connectX().says(DirectAnswer.of(why));
+    expect(MISSING, "DIRECT", "mlx5_0", "mlx5_0 has no DEVX (errno 1)");
+    assertEquals("give the container SYS_RAWIO", tree.finding("DIRECT", "mlx5_0").fix());
   }
 
   @Test

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.gpuverbs.Finding;
 import org.gpuverbs.internal.discovery.KernelFiles;
+import org.jspecify.annotations.Nullable;
 
 /** A machine's files as the kernel shows them, put together by tests. */
 final class Tree {
@@ -22,6 +23,7 @@ final class Tree {
   private static final String DEVICES = "sys/class/infiniband/";
 
   private final Path root;
+  private @Nullable DirectAnswer direct;
   private final Set<String> libraries = new HashSet<>(Set.of("libibverbs.so.1"));
 
   Tree(Path root) {
@@ -71,6 +73,12 @@ final class Tree {
 
   Tree withoutLibraries() {
     libraries.clear();
+    return this;
+  }
+
+  /** What the ConnectX says of path DIRECT. */
+  Tree says(DirectAnswer answer) {
+    direct = answer;
     return this;
   }
 
@@ -142,7 +150,9 @@ final class Tree {
   }
 
   List<Finding> findings() {
-    return new Examination(new KernelFiles(root), libraries::contains, null).findings();
+    return new Examination(
+            new KernelFiles(root), libraries::contains, null, device -> Optional.ofNullable(direct))
+        .findings();
   }
 
   Finding finding(String topic, String subject) {
