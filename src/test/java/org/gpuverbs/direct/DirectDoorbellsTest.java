@@ -62,8 +62,7 @@ class DirectDoorbellsTest {
       value = Doorbell.class,
       names = {"DEDICATED", "NON_CACHED", "BLUEFLAME"})
   void theBestRegisterThatTheDeviceGivesIsTaken(Doorbell best) throws Exception {
-    try (Ends ends =
-        new Ends(machine(best), QueuePairOptions.builder()).tolerating("uar")) {
+    try (Ends ends = new Ends(machine(best), QueuePairOptions.builder()).tolerating("uar")) {
       PathDetails details = ends.qp.details();
       assertEquals(best, details.doorbell());
       assertEquals(Ringer.SUBMITTER, details.ringer());
@@ -103,8 +102,7 @@ class DirectDoorbellsTest {
   void aDeviceWithoutRegistersIsRefusedWithTheFix() {
     try (StandIn machine = StandIn.start().set("uar.dedicated", 0).set("uar.nc", 0)) {
       machine.set("uar.bf", 0);
-      org.gpuverbs.Availability direct =
-          Ends.connectX().path(org.gpuverbs.Path.DIRECT);
+      org.gpuverbs.Availability direct = Ends.connectX().path(org.gpuverbs.Path.DIRECT);
       assertTrue(!direct.available() && !direct.fix().isEmpty(), direct.toString());
     }
   }
@@ -143,8 +141,7 @@ class DirectDoorbellsTest {
         Gpu gpu = Gpu.open(0)) {
       QueuePair qp = one.nic.queuePair(onGpu(gpu, placement));
       assertEquals(Ringer.CPU_THREAD, qp.details().ringer());
-      assertTrue(
-          qp.details().why().contains("PeerMappingOverride"), qp.details().toString());
+      assertTrue(qp.details().why().contains("PeerMappingOverride"), qp.details().toString());
       qp.close();
       one.nic.close();
     } finally {
@@ -174,8 +171,7 @@ class DirectDoorbellsTest {
         org.gpuverbs.Nic nic = org.gpuverbs.Nic.open(Ends.connectX());
         Gpu gpu = Gpu.open(0)) {
       RdmaException e =
-          assertThrows(
-              RdmaException.class, () -> nic.queuePair(onGpu(gpu, Placement.GPU)));
+          assertThrows(RdmaException.class, () -> nic.queuePair(onGpu(gpu, Placement.GPU)));
       assertTrue(e.hint().contains("nvidia-peermem"), e.hint());
       nic.close();
     } finally {
