@@ -147,6 +147,19 @@ TEST(defects_of_the_machine_are_named) {
   }
 }
 
+TEST(memory_that_the_nic_is_refused_says_why) {
+  const struct {
+    int error;
+    const char* text;
+  } reasons[] = {{EPERM, "privileges"}, {EFAULT, "can't reach"}, {EIO, "dmesg"}};
+  for (const auto& each : reasons) {
+    machine({});
+    CHECK(mlx5_standin_fail("mlx5dv_devx_umem_reg_ex", 1, each.error) == 0);
+    Life life;
+    expect_failure(life, "cq_create", each.text);
+  }
+}
+
 TEST(an_old_kernel_that_keeps_the_answer_still_gives_an_error) {
   machine({{"old_kernel", 1}, {"cap.cmd_hca_cap.log_max_ra_res_qp", 4}});
   Life life;
@@ -250,6 +263,17 @@ TEST(where_the_gpu_cannot_have_the_register_the_cpu_rings) {
     fake("fake_refuse_io_memory", 0);
     CHECK(fake("fake_registered") == 0);
   }
+}
+
+TEST(a_cpu_that_rings_needs_fences_of_the_system) {
+  machine({});
+  Gpu gpu;
+  Life life;
+  life.gpu = gpu.open;
+  life.placement = GV_PLACEMENT_GPU;
+  life.fence_mode = GV_FENCE_DEVICE;
+  life.ringer = GV_RINGER_CPU;
+  expect_failure(life, "create", "fence mode DEVICE is not enough");
 }
 
 TEST(queues_in_gpu_memory_go_by_dmabuf_else_by_peermem) {

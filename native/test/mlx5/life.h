@@ -31,6 +31,7 @@ class Life {
   gv_gpu* gpu = nullptr; // whose queue pair the first one is
   int32_t placement = GV_PLACEMENT_HOST;
   uint32_t ringer = GV_RINGER_SUBMITTER;
+  uint32_t fence_mode = GV_FENCE_SYSTEM;
   // Called while both queue pairs are in RTS.
   std::function<void(Life&)> during;
   bool broken = false; // by that
@@ -130,6 +131,7 @@ class Life {
     for (int i = 0; i < 2; i++) {
       a.receive_depth = i == 0 ? 0 : 32;
       const bool on_gpu = i == 0 && gpu != nullptr;
+      a.fence_mode = on_gpu ? fence_mode : static_cast<uint32_t>(GV_FENCE_SYSTEM);
       if (!went("gv_qp_create",
                 on_gpu ? gv_gpu_qp_create(gpu, &a, placement, &qp_[i], &error_) : gv_qp_create(&a, &qp_[i], &error_)))
         return false;

@@ -36,6 +36,7 @@ const char* const kSymbols[] = {
     "mlx5dv_devx_query_eqn",
     "mlx5dv_devx_obj_create",
     "mlx5dv_devx_obj_modify",
+    "mlx5dv_devx_obj_modify/2ERR",
     "mlx5dv_devx_obj_query",
     "mlx5dv_devx_obj_destroy",
     "mlx5dv_devx_umem_reg",

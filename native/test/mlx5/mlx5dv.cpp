@@ -184,7 +184,9 @@ STANDIN_API Obj* mlx5dv_devx_obj_create(IbvContext* context, const void* in, siz
 }
 
 STANDIN_API int mlx5dv_devx_obj_modify(Obj* pub, const void* in, size_t in_bytes, void* out, size_t out_bytes) {
-  Call call("mlx5dv_devx_obj_modify");
+  // Who goes to ERROR may do so at any time, on a thread of its own: counted apart, so that the other commands' numbers stay.
+  const bool to_error = in_bytes >= 8 && View("qp_2err_in", in).get("opcode") == k2Err;
+  Call call(to_error ? "mlx5dv_devx_obj_modify/2ERR" : "mlx5dv_devx_obj_modify");
   Obj* object = object_of("mlx5dv_devx_obj_modify", pub);
   if (object == nullptr) return EINVAL;
   Command c(object->ctx, in, in_bytes, out, out_bytes);

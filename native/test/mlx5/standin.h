@@ -60,7 +60,7 @@ int64_t mlx5_standin_get(const char* name);
  * that return nothing can't fail: -1 for those and for unknown names.
  */
 int mlx5_standin_fail(const char* symbol, int64_t nth, int error);
-/* The symbols that can fail, a line each. */
+/* The symbols that can fail, a line each; mlx5dv_devx_obj_modify/2ERR is that function with the command to ERROR. */
 const char* mlx5_standin_symbols(void);
 
 /* Copies the texts of refusals, a line each, the newest last; how many bytes there are, which may be more than fit. */
