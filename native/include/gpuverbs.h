@@ -241,10 +241,13 @@ GV_API int32_t gv_launch(gv_gpu* gpu, uint64_t function, uint64_t stream, uint32
 /*
  * Like gv_qp_create, for kernels as submitters: the heads lie in GPU memory, the handle is gv_qp.device_sq. Fence mode DEVICE needs
  * GV_PLACEMENT_GPU. gv_qp_ready, gv_qp_reset, gv_qp_mark and gv_qp_destroy work on it. With GV_PLACEMENT_GPU
- * ring, dbr and cqe are device addresses: Java and gv_poll must not touch them.
+ * ring, dbr and cqe are device addresses, which the host must not touch; gv_poll works on a mirror that gv_gpu_qp_read brings up to date.
  */
 GV_API int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* attr, int32_t placement, gv_qp** out, gv_error* error);
-/* Copies the device's gv_sq, in GPU memory, to `out` in host memory: counters, heads, state. Waits for the copy alone. */
+/*
+ * Copies the device's gv_sq, in GPU memory, to `out` in host memory: counters, heads, state; and what gv_poll looks at. Waits for the
+ * copies alone. One thread at a time.
+ */
 GV_API int32_t gv_gpu_qp_read(gv_qp* qp, gv_sq* out, gv_error* error);
 
 /*

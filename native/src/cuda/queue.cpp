@@ -9,6 +9,7 @@
 
 #include "../layout.h"
 #include "gpu.h"
+#include "gpuverbs/completion.h"
 
 using namespace gpuverbs;
 using namespace gpuverbs::cuda;
@@ -39,11 +40,52 @@ int32_t fill(gv_qp* qp, uint64_t address, int byte, uint64_t bytes, gv_error* er
   return 0;
 }
 
+// With ring and CQE in GPU memory, which the CPU can't read, the host's gv_sq names a mirror of them.
+bool mirrored(const gv_qp* qp) { return qp->cqe != 0 && qp->sq->cqe != qp->cqe; }
+
+int32_t fetch(gv_qp* qp, void* to, uint64_t from, uint64_t bytes, gv_error* error) {
+  return gv_gpu_copy(gpu_of(qp), reinterpret_cast<uint64_t>(to), from, bytes, error);
+}
+
+void advance(uint64_t* completed, uint64_t to) {
+  uint64_t now = __atomic_load_n(completed, __ATOMIC_ACQUIRE);
+  while (static_cast<int64_t>(to - now) > 0 &&
+         !__atomic_compare_exchange_n(completed, &now, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+}
+
+// Brings the mirror up to date for gv_poll: the CQE, and of the ring the one WQE whose size that asks for. `out` is the device's gv_sq.
+int32_t refresh_mirror(gv_qp* qp, gv_sq* out, gv_error* error) {
+  unsigned char cqe[GV_CQE_SIZE];
+  if (const int32_t code = fetch(qp, cqe, qp->cqe, sizeof cqe, error)) return code;
+  uint32_t tail = 0;
+  std::memcpy(&tail, cqe + kCqeTail, sizeof tail);
+  advance(&qp->sq->completed, out->completed); // the 16-bit counter is widened from there
+  if (cqe_opcode(tail) != kCqeRequest && cqe_opcode(tail) != kCqeRequestError) return 0;
+  const uint64_t done = __atomic_load_n(&qp->sq->completed, __ATOMIC_ACQUIRE);
+  const auto ahead = static_cast<int16_t>(static_cast<uint16_t>(cqe_counter(tail) - static_cast<uint32_t>(done)));
+  if (ahead < 0) return 0;
+  const uint64_t index = done + static_cast<uint64_t>(ahead);
+  const uint64_t slot = (index & (qp->depth - 1)) * GV_WQEBB;
+  unsigned char control[16];
+  if (const int32_t code = fetch(qp, control, qp->ring + slot, sizeof control, error)) return code;
+  // A submitter that knows of the completion may have overwritten the WQE meanwhile; then its own count tells.
+  if (const int32_t code = fetch(qp, out, qp->device_sq, sizeof *out, error)) return code;
+  if (static_cast<int64_t>(out->completed - index) > 0) return 0;
+  std::memcpy(reinterpret_cast<void*>(qp->sq->ring + slot), control, sizeof control);
+  auto* mirror = reinterpret_cast<unsigned char*>(qp->sq->cqe);
+  std::memcpy(mirror, cqe, kCqeTail);
+  __atomic_store_n(reinterpret_cast<uint32_t*>(mirror + kCqeTail), tail, __ATOMIC_RELEASE);
+  return 0;
+}
+
 } // namespace
 
 int32_t gpuverbs::cuda::write_device_sq(gv_qp* qp, uint32_t state, gv_error* error) {
   gv_sq image = *qp->sq;
   clear_heads(&image);
+  image.ring = qp->ring;
+  image.cqe = qp->cqe;
   image.state = state;
   image.doorbells = image.full = image.stalls = image.scans = 0;
   return gv_gpu_copy(gpu_of(qp), qp->device_sq, reinterpret_cast<uint64_t>(&image), sizeof image, error);
@@ -57,6 +99,7 @@ int32_t gpuverbs::cuda::clear_device_queue(gv_qp* qp, gv_error* error) {
   if (code == 0) code = fill(qp, qp->doorbell, 0, 8, error);
   if (code == 0) code = fill(qp, qp->sq->bitmap, 0, qp->depth / 8, error);
   if (code != 0) return code;
+  if (mirrored(qp)) std::memset(reinterpret_cast<void*>(qp->sq->cqe), kInvalidCqe, GV_CQE_SIZE);
   qp->receive_posted = 0;
   clear_heads(qp->sq);
   return write_device_sq(qp, GV_STATE_RESET, error);
@@ -94,7 +137,7 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   // What a NIC reads and writes there has pages of its own, and is aligned as dma-bufs have to be.
   const uint64_t own = round_up(sizeof(gv_sq), kPage) + round_up(a->depth / 8, kPage);
   const uint64_t device_bytes = own + (on_gpu ? round_up(ring + words, kDevicePage) + kDevicePage : 0);
-  const uint64_t host_bytes = (on_gpu ? 0 : ring) + receive + words + kPage;
+  const uint64_t host_bytes = ring + receive + words + kPage; // with placement GPU ring and CQE here are the mirror
 
   gv_qp* qp = new (std::nothrow) gv_qp();
   gv_sq* sq = new (std::nothrow) gv_sq();
@@ -113,7 +156,7 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   const uint64_t device_rest = round_up(device + own, kDevicePage);
   // mlx5: one buffer holds the receive queue, then at once the send queue.
   const uint64_t host_ring = host + receive, host_receive = host_ring - receive_bytes;
-  const uint64_t host_words = host_ring + (on_gpu ? 0 : ring), doorbell_page = host_words + words;
+  const uint64_t host_words = host_ring + ring, doorbell_page = host_words + words;
   const uint64_t queue_words = on_gpu ? device_rest + ring : host_words;
 
   qp->sq = sq;
@@ -130,8 +173,8 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   qp->host_control = host_words + 2 * kLine;
   qp->doorbell = doorbell_page;
 
-  sq->ring = qp->ring;
-  sq->cqe = qp->cqe;
+  sq->ring = host_ring;
+  sq->cqe = a->collapsed ? host_words + kLine : 0;
   sq->dbr = qp->dbr;
   sq->doorbell = qp->doorbell;
   sq->host_control = qp->host_control;
@@ -149,7 +192,8 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
 
 extern "C" int32_t gv_gpu_qp_read(gv_qp* qp, gv_sq* out, gv_error* error) {
   if (qp->gpu == 0) return fail(error, -EINVAL, 0, "the queue is not a GPU's");
-  return gv_gpu_copy(gpu_of(qp), reinterpret_cast<uint64_t>(out), qp->device_sq, sizeof *out, error);
+  const int32_t code = fetch(qp, out, qp->device_sq, sizeof *out, error);
+  return code == 0 && mirrored(qp) ? refresh_mirror(qp, out, error) : code;
 }
 
 extern "C" int32_t gv_gpu_submit(gv_qp* qp, uint64_t function, uint64_t stream, uint64_t requests, uint64_t starts,

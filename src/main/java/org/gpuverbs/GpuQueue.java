@@ -222,10 +222,11 @@ final class GpuQueue {
 
   /**
    * The host's view, up to date where kernels hand out the slots: the 16-bit counter of the CQE is
-   * widened from what is known to be done, which must not be 32768 behind.
+   * widened from what is known to be done, which must not be 32768 behind. In GPU memory the CQE
+   * itself has to be fetched.
    */
   void refresh() {
-    if (byHandle()) {
+    if (byHandle() || qp.placement() == Placement.GPU) {
       queue.readDevice();
     }
   }

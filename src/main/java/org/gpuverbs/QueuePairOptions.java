@@ -367,6 +367,11 @@ public final class QueuePairOptions {
         throw new IllegalArgumentException(
             "a queue pair in GPU memory has no receive queue: take placement HOST to receive");
       }
+      if (placement == Placement.GPU && sendQueue != null) {
+        throw new IllegalArgumentException(
+            "a queue pair in GPU memory has a collapsed send CQ, which lies there too: leave out"
+                + " sendQueue, or take placement HOST");
+      }
       if (policy.fenceMode() == FenceMode.DEVICE
           && placement != Placement.GPU
           && (gpu != null || !policy.unchecked())) {

@@ -137,8 +137,8 @@ public final class SendQueue {
   }
 
   /**
-   * Brings the host's view of a GPU's queue up to what its submitters know: counters, and how far
-   * the NIC has come.
+   * Brings the host's view of a GPU's queue up to what its submitters know, counters and how far
+   * the NIC has come; and, of a queue in GPU memory, to what the NIC has written.
    */
   public synchronized void readDevice() {
     CudaCalls.qpRead(qp, counters);
