@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.gpuverbs.Nic;
 import org.gpuverbs.NicInfo;
-import org.gpuverbs.Path;
+import org.gpuverbs.PathDetails;
 import org.gpuverbs.QueuePair;
 import org.gpuverbs.QueuePairOptions;
 import org.jspecify.annotations.Nullable;
@@ -78,14 +78,14 @@ final class Demo {
    * What all rows have in common.
    *
    * @param initiator who submits, and why not a better one
-   * @param path the path that the queue pairs took
+   * @param details the path that the queue pairs took, and how
    * @param copies how many copies of the file lie side by side
    * @param work bytes that all rows together move to the far end
    */
   record Setting(
       NicInfo nic,
       String initiator,
-      Path path,
+      PathDetails details,
       long chunk,
       long window,
       int queuePairs,
@@ -124,7 +124,7 @@ final class Demo {
         new Setting(
             nic.info(),
             initiator.toString(),
-            pathOf(nic),
+            detailsOf(nic),
             chunk,
             window,
             options.queuePairs(),
@@ -168,9 +168,9 @@ final class Demo {
     return initiator.rig(nic, far, row.policy().policy(), row.lanes(), options.queuePairs());
   }
 
-  private static Path pathOf(Nic nic) {
+  private static PathDetails detailsOf(Nic nic) {
     try (QueuePair any = nic.queuePair(QueuePairOptions.defaults())) {
-      return any.path();
+      return any.details();
     }
   }
 

@@ -95,7 +95,13 @@ final class DemoCommand implements Demo.Report {
     if (options.json()) {
       return;
     }
-    out.printf("path %s on %s%s%n", begun.path(), begun.nic().name(), whyNot(begun));
+    Path path = begun.details().path();
+    out.printf(
+        "path %s on %s%s%s%n",
+        path,
+        begun.nic().name(),
+        path == Path.DIRECT ? ", " + begun.details() : "",
+        whyNot(begun));
     out.printf(
         "initiator: %s; %d queue pair%s, requests of %s, windows of %s, %s%n%n",
         begun.initiator(),
@@ -119,7 +125,7 @@ final class DemoCommand implements Demo.Report {
   private static String whyNot(Demo.Setting setting) {
     Map<String, String> byReason = new LinkedHashMap<>();
     for (Path path : Path.values()) {
-      if (path == setting.path()) {
+      if (path == setting.details().path()) {
         break;
       }
       Availability availability = setting.nic().path(path);
@@ -156,8 +162,9 @@ final class DemoCommand implements Demo.Report {
     map.put("sha256", sha256);
     if (setting != null) {
       map.put("nic", setting.nic().name());
-      map.put("path", setting.path().toString());
-      map.put("pathsNotTaken", InfoCommand.paths(setting.nic(), setting.path()));
+      map.put("path", setting.details().path().toString());
+      map.put("pathDetails", setting.details().toString());
+      map.put("pathsNotTaken", InfoCommand.paths(setting.nic(), setting.details().path()));
       map.put("initiator", setting.initiator());
       map.put("queuePairs", setting.queuePairs());
       map.put("chunkBytes", setting.chunk());

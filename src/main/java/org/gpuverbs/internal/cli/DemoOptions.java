@@ -46,7 +46,7 @@ record DemoOptions(
   static final String USAGE =
       """
       usage: demo [options] FILE
-             demo --listen [HOST:]PORT [--nic NAME] [--secret-file FILE]
+             demo --listen [HOST:]PORT [--nic NAME] [--path PATH] [--secret-file FILE]
         Moves FILE from one queue pair to another and back, once under each policy, and checks the SHA-256 at both ends.
         Where there is a GPU its kernels submit, else CPU lane threads, in two numbers. Exit status 0 only if every row is
         verified.
@@ -58,7 +58,8 @@ record DemoOptions(
         --window BYTES    size of each of the two windows, a power of two up to 256M (default 64M)
         --chunk BYTES     bytes of a request, a power of two in 64..1M (default: by the size, up to 64K)
         --cold            no warm-up before the first row, so that its rates show the JVM's start
-        --nic NAME        a NIC of info (default: the software NIC; between processes the first with path PROXY)
+        --nic NAME        a NIC of info (default: the software NIC; between processes the first with path DIRECT or PROXY)
+        --path PATH       direct, proxy or soft (default: the best that the NIC has)
         --connect [HOST:]PORT   the far end is another process, which runs demo --listen [HOST:]PORT
         --secret-file FILE      both processes prove that they know these bytes; needed between machines
         --json            one JSON object instead of the table
@@ -80,6 +81,7 @@ record DemoOptions(
                 "--listen",
                 "--connect",
                 "--nic",
+                "--path",
                 "--secret-file"));
     Meeting meeting = Meeting.parse(arguments);
     if (meeting.listen() != null && arguments.rest().isEmpty()) {

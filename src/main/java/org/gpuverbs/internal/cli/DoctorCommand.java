@@ -35,7 +35,8 @@ final class DoctorCommand {
     return print(Doctor.examine(), path, arguments.has("--json"), out);
   }
 
-  private static @Nullable Path path(@Nullable String word) throws UsageException {
+  /** Null for null. */
+  static @Nullable Path path(@Nullable String word) throws UsageException {
     if (word == null) {
       return null;
     }

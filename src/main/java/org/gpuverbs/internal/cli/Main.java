@@ -42,7 +42,7 @@ public final class Main {
    *
    * @return 0; 1 if the command failed; 2 if the command line or a file that it names is wrong
    */
-  static int run(List<String> words, PrintStream out, PrintStream err) {
+  public static int run(List<String> words, PrintStream out, PrintStream err) {
     String command = words.isEmpty() ? "" : words.getFirst();
     List<String> rest = words.isEmpty() ? words : words.subList(1, words.size());
     try {

@@ -8,7 +8,10 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import org.gpuverbs.Availability;
 import org.gpuverbs.Nic;
 import org.gpuverbs.NicInfo;
 import org.gpuverbs.Path;
@@ -22,12 +25,14 @@ import org.jspecify.annotations.Nullable;
  * @param listen the address to listen on, or null
  * @param connect the address to connect to, or null
  * @param nic a NIC's name, or null
+ * @param path the path to take, or null for the best
  * @param secretFile a file with the shared secret, or null
  */
 record Meeting(
     @Nullable InetSocketAddress listen,
     @Nullable InetSocketAddress connect,
     @Nullable String nic,
+    @Nullable Path path,
     @Nullable String secretFile) {
   /** Of one exchange: the near end moves a whole window by one row between two. */
   private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -42,6 +47,7 @@ record Meeting(
         listen == null ? null : address("--listen", listen),
         connect == null ? null : address("--connect", connect),
         arguments.value("--nic"),
+        DoctorCommand.path(arguments.value("--path")),
         arguments.value("--secret-file"));
   }
 
@@ -57,24 +63,53 @@ record Meeting(
     }
   }
 
-  /** The NIC that is named; between two processes the first with PROXY, else the best one. */
+  /** The NIC that is named, else the first that offers what is needed. */
   Nic open() {
-    boolean apart = listen != null || connect != null;
     List<NicInfo> nics = Nic.list();
     for (NicInfo each : nics) {
-      if (nic != null ? each.name().equals(nic) : !apart || each.path(Path.PROXY).available()) {
-        return Nic.open(each);
+      if (nic != null ? each.name().equals(nic) : fits(each)) {
+        return Nic.open(path == null ? each : only(path, each));
       }
     }
     throw new RdmaException(
-        nic == null ? "no NIC offers path PROXY" : "there is no NIC " + nic,
+        nic == null ? "no NIC offers " + wanted() : "there is no NIC " + nic,
         0,
         0,
         0,
         nic == null
-            ? nics.getLast().path(Path.PROXY).fix()
+            ? nics.getLast().path(path == null ? Path.PROXY : path).fix()
             : "there are " + String.join(", ", nics.stream().map(NicInfo::name).toList()),
         null);
+  }
+
+  private boolean fits(NicInfo each) {
+    if (path != null) {
+      return each.path(path).available();
+    }
+    boolean apart = listen != null || connect != null;
+    return !apart || each.path(Path.DIRECT).available() || each.path(Path.PROXY).available();
+  }
+
+  private String wanted() {
+    return "path " + (path == null ? "DIRECT or PROXY" : path);
+  }
+
+  /** As if the NIC had that path alone. */
+  private static NicInfo only(Path path, NicInfo nic) {
+    Map<Path, Availability> paths = new EnumMap<>(Path.class);
+    for (Path each : Path.values()) {
+      paths.put(
+          each,
+          each == path || !nic.path(each).available()
+              ? nic.path(each)
+              : Availability.no("--path " + path + " was asked for", "leave --path out"));
+    }
+    if (!paths.get(path).available()) {
+      Availability why = nic.path(path);
+      throw new RdmaException(
+          nic.name() + " has no path " + path + ": " + why.reason(), 0, 0, 0, why.fix(), null);
+    }
+    return new NicInfo(nic.name(), paths);
   }
 
   private Rendezvous.Options options(InetSocketAddress address) throws IOException, UsageException {
