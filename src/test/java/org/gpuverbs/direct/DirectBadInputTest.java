@@ -55,8 +55,7 @@ class DirectBadInputTest {
   void aGidThatIsNotThereIsNamed() {
     try (StandIn machine = StandIn.start()) {
       PortOptions empty = PortOptions.defaults().withPort(1, 200);
-      RdmaException e =
-          assertThrows(RdmaException.class, () -> Nic.open(Ends.connectX(), empty));
+      RdmaException e = assertThrows(RdmaException.class, () -> Nic.open(Ends.connectX(), empty));
       assertTrue(e.hint().contains("GID"), e.hint());
     }
   }
@@ -133,10 +132,7 @@ class DirectBadInputTest {
       refused(nic, QueuePairOptions.builder().depth(256).maxInline(220), "maxInline 220");
       refused(
           nic,
-          QueuePairOptions.builder()
-              .depth(64)
-              .maxInline(100)
-              .sendQueue(nic.completionQueue(2048)),
+          QueuePairOptions.builder().depth(64).maxInline(100).sendQueue(nic.completionQueue(2048)),
           "1024 CQEs");
       nic.queuePair(QueuePairOptions.builder().depth(256).maxInline(100).build());
     }

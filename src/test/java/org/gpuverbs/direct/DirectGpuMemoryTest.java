@@ -40,8 +40,7 @@ class DirectGpuMemoryTest {
     for (int i = 0; i < NOPS; i++) {
       requests.set(JAVA_BYTE, i * Layouts.REQUEST_BYTES + Layouts.REQUEST_WQEBBS, (byte) 1);
     }
-    requests.set(
-        JAVA_BYTE, (NOPS - 1) * Layouts.REQUEST_BYTES + Layouts.REQUEST_FLAGS, SIGNALED);
+    requests.set(JAVA_BYTE, (NOPS - 1) * Layouts.REQUEST_BYTES + Layouts.REQUEST_FLAGS, SIGNALED);
     return requests;
   }
 

@@ -98,10 +98,7 @@ final class DemoCommand implements Demo.Report {
     Path path = begun.details().path();
     out.printf(
         "path %s on %s%s%s%n",
-        path,
-        begun.nic().name(),
-        path == Path.DIRECT ? ", " + begun.details() : "",
-        whyNot(begun));
+        path, begun.nic().name(), path == Path.DIRECT ? ", " + begun.details() : "", whyNot(begun));
     out.printf(
         "initiator: %s; %d queue pair%s, requests of %s, windows of %s, %s%n%n",
         begun.initiator(),
