@@ -2,7 +2,7 @@
 package org.gpuverbs;
 
 /**
- * How a hardware NIC addresses and retries. {@link #defaults()} suit most networks; change one with
+ * How a hardware NIC, by path DIRECT or PROXY, addresses and retries. {@link #defaults()} suit most networks; change one with
  * its {@code with} method.
  *
  * @param port the device's port, 1..255; 0: the first that is active

@@ -12,7 +12,9 @@
  *   <li>Memory: {@link org.gpuverbs.MemoryRegion}, granted by {@link org.gpuverbs.Access}, named in
  *       requests as {@link org.gpuverbs.LocalMemory} and {@link org.gpuverbs.RemoteMemory}.
  *   <li>Connections: {@link org.gpuverbs.QueuePair}, made from {@link
- *       org.gpuverbs.QueuePairOptions}, connected by {@link org.gpuverbs.QueuePairAddress}.
+ *       org.gpuverbs.QueuePairOptions}, connected by {@link org.gpuverbs.QueuePairAddress}. Who
+ *       consumes its queues is its {@link org.gpuverbs.Path}; {@link org.gpuverbs.PathDetails} say
+ *       how, {@link org.gpuverbs.NicState} what a ConnectX knows of it.
  *   <li>Work: {@link org.gpuverbs.WorkRequest}s in a {@link org.gpuverbs.Batch}, submitted by an
  *       {@link org.gpuverbs.Initiator} such as {@link org.gpuverbs.CpuLanes} under the queue pair's
  *       {@link org.gpuverbs.SubmitPolicy}.

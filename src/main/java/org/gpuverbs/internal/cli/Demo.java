@@ -12,7 +12,6 @@ import org.gpuverbs.Nic;
 import org.gpuverbs.NicInfo;
 import org.gpuverbs.PathDetails;
 import org.gpuverbs.QueuePair;
-import org.gpuverbs.QueuePairOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -168,8 +167,8 @@ final class Demo {
     return initiator.rig(nic, far, row.policy().policy(), row.lanes(), options.queuePairs());
   }
 
-  private static PathDetails detailsOf(Nic nic) {
-    try (QueuePair any = nic.queuePair(QueuePairOptions.defaults())) {
+  private PathDetails detailsOf(Nic nic) {
+    try (QueuePair any = nic.queuePair(initiator.options().build())) {
       return any.details();
     }
   }

@@ -50,6 +50,12 @@ final class DemoInitiator implements AutoCloseable {
     return gpu != null;
   }
 
+  /** Those of queue pairs that it submits to. */
+  QueuePairOptions.Builder options() {
+    QueuePairOptions.Builder options = QueuePairOptions.builder();
+    return gpu == null ? options : options.gpu(gpu);
+  }
+
   Rig rig(Nic nic, FarEnd far, SubmitPolicy policy, int lanes, int queuePairs) {
     return gpu == null
         ? new Rig(nic, far, policy, lanes, queuePairs)

@@ -80,7 +80,7 @@ public final class PerfCommand implements Callable<Integer> {
       paramLabel = "NIC",
       description =
           "By its name in the library's info command (the software NIC; between processes the first"
-              + " with path PROXY).")
+              + " with path DIRECT or PROXY).")
   private String nic;
 
   @Option(
