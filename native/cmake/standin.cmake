@@ -2,12 +2,10 @@
 # Libraries that stand in for those of hardware, for Java tests: LD_LIBRARY_PATH=BUILD/mlx5:BUILD/fake. Not in the jar.
 
 # A driver without a GPU.
-if(NOT GV_SANITIZE)
-  add_library(fake_cuda MODULE test/fake_cuda.cpp)
-  target_include_directories(fake_cuda PRIVATE include src)
-  set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1 LIBRARY_OUTPUT_DIRECTORY
-                                             "${CMAKE_CURRENT_BINARY_DIR}/fake")
-endif()
+add_library(fake_cuda MODULE test/fake_cuda.cpp)
+target_include_directories(fake_cuda PRIVATE include src)
+set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1 LIBRARY_OUTPUT_DIRECTORY
+                                           "${CMAKE_CURRENT_BINARY_DIR}/fake")
 
 # libibverbs and libmlx5, with a ConnectX that executes DEVX commands.
 

@@ -192,7 +192,7 @@ TEST(a_fault_of_a_queue_pair_or_its_cq_breaks_it) {
       const auto of = static_cast<uint32_t>(type == kCqError ? w[MLX5_QP_SEND_CQ] : w[MLX5_QP_NUMBER]);
       CHECK(mlx5_standin_event(of, type) == 1);
       CHECK(wait_for([&] { return gv_direct_state(l.served(0)) == GV_STATE_ERROR; }));
-      CHECK(wait_for([&] { return l.queue(0)->sq->state == GV_STATE_ERROR; }));
+      CHECK(wait_for([&] { return __atomic_load_n(&l.queue(0)->sq->state, __ATOMIC_ACQUIRE) == GV_STATE_ERROR; }));
       gv_direct_status status{};
       gv_error error;
       CHECK(gv_direct_query(l.served(0), &status, &error) == 0 && status.event != 0);
