@@ -24,6 +24,11 @@ int64_t counter(const std::string& name) {
   if (name == "live.contexts") return size(m.contexts);
   if (name == "live.pds") return size(m.pds);
   if (name == "live.mrs") return size(m.mrs);
+  if (name == "live.relaxed_mrs") {
+    int64_t n = 0;
+    for (const auto& each : m.mrs) n += (each.second->access & kRelaxedOrdering) != 0 ? 1 : 0;
+    return n;
+  }
   if (name == "live.umems") return size(m.umems);
   if (name == "live.uars") return size(m.uars);
   if (name == "live.cqs") return count(Kind::kCq);

@@ -47,6 +47,7 @@ int mlx5_standin_set(const char* name, int64_t value);
  * Counters and switches; -1 for a name that isn't known.
  *   live                 objects alive in all
  *   live.contexts .pds .mrs .umems .uars .cqs .qps .ahs .lists .channels .verbs_cqs .verbs_qps .events (taken, not acknowledged)
+ *   live.relaxed_mrs     those of the MRs whose writes may pass each other
  *   abandoned            objects that were alive when their context was closed: the kernel destroys them
  *   refusals             commands and calls refused, injected faults not counted
  *   faults               injected faults that have hit

@@ -24,18 +24,25 @@ public final class MemoryRegion implements AutoCloseable {
   private final @Nullable MemorySegment segment;
 
   private final @Nullable DeviceBuffer buffer;
+  private final Ordering ordering;
   private final Set<Access> access;
   private final @Nullable Arena arena;
   private volatile boolean closed;
 
   MemoryRegion(
-      Nic nic, Device.Region mr, MemorySegment segment, Set<Access> access, @Nullable Arena arena) {
+      Nic nic,
+      Device.Region mr,
+      MemorySegment segment,
+      Ordering ordering,
+      Set<Access> access,
+      @Nullable Arena arena) {
     this.nic = nic;
     this.mr = mr;
     this.address = segment.address();
     this.length = segment.byteSize();
     this.segment = segment;
     this.buffer = null;
+    this.ordering = ordering;
     this.access = Set.copyOf(access);
     this.arena = arena;
   }
@@ -45,6 +52,7 @@ public final class MemoryRegion implements AutoCloseable {
       Device.Region mr,
       DeviceBuffer buffer,
       @Nullable MemorySegment segment,
+      Ordering ordering,
       Set<Access> access) {
     this.nic = nic;
     this.mr = mr;
@@ -52,12 +60,22 @@ public final class MemoryRegion implements AutoCloseable {
     this.length = buffer.length();
     this.segment = segment;
     this.buffer = buffer;
+    this.ordering = ordering;
     this.access = Set.copyOf(access);
     this.arena = null;
   }
 
   Nic nic() {
     return nic;
+  }
+
+  /**
+   * In which order the NIC's writes reach it.
+   *
+   * @return the ordering that it was registered with
+   */
+  public Ordering ordering() {
+    return ordering;
   }
 
   /**

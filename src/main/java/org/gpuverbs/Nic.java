@@ -158,6 +158,20 @@ public final class Nic implements AutoCloseable {
    * @throws IllegalStateException if the NIC is closed
    */
   public MemoryRegion allocate(long bytes, Access... access) {
+    return allocate(bytes, Ordering.STRICT, access);
+  }
+
+  /**
+   * As {@link #allocate(long, Access...)}, with an ordering of the NIC's writes.
+   *
+   * @param bytes 1 or more
+   * @param ordering {@link Ordering#RELAXED} for bulk data that nobody watches
+   * @param access what is allowed besides local reads; nothing remote by default
+   * @return the region, which owns the memory
+   * @throws IllegalArgumentException if {@code bytes} is below 1
+   * @throws IllegalStateException if the NIC is closed
+   */
+  public MemoryRegion allocate(long bytes, Ordering ordering, Access... access) {
     if (bytes < 1) {
       throw new IllegalArgumentException("allocate(" + bytes + "): take 1 byte or more");
     }
@@ -165,7 +179,8 @@ public final class Nic implements AutoCloseable {
     try {
       Arena arena = Arena.ofShared();
       try {
-        return region(arena.allocate(bytes, PAGE), Access.closure(List.of(access)), arena);
+        return region(
+            arena.allocate(bytes, PAGE), ordering, Access.closure(List.of(access)), arena);
       } catch (RuntimeException | Error e) {
         arena.close();
         throw e;
@@ -189,11 +204,25 @@ public final class Nic implements AutoCloseable {
    * @throws IllegalStateException if the segment's arena or the NIC is closed
    */
   public MemoryRegion register(MemorySegment segment, Access... access) {
+    return register(segment, Ordering.STRICT, access);
+  }
+
+  /**
+   * As {@link #register(MemorySegment, Access...)}, with an ordering of the NIC's writes.
+   *
+   * @param segment native memory of a shared, automatic or global arena, or a mapped file
+   * @param ordering {@link Ordering#RELAXED} for bulk data that nobody watches
+   * @param access what is allowed besides local reads; nothing remote by default
+   * @return the region, which does not own the memory
+   * @throws IllegalArgumentException as {@link #register(MemorySegment, Access...)}
+   * @throws IllegalStateException if the segment's arena or the NIC is closed
+   */
+  public MemoryRegion register(MemorySegment segment, Ordering ordering, Access... access) {
     Set<Access> allowed = Access.closure(List.of(access));
     check(segment, allowed);
     enter();
     try {
-      return region(segment, allowed, null);
+      return region(segment, ordering, allowed, null);
     } finally {
       gate.exit();
     }
@@ -211,13 +240,27 @@ public final class Nic implements AutoCloseable {
    * @throws IllegalStateException if the buffer, its GPU or the NIC is closed
    */
   public MemoryRegion register(DeviceBuffer buffer, Access... access) {
+    return register(buffer, Ordering.STRICT, access);
+  }
+
+  /**
+   * As {@link #register(DeviceBuffer, Access...)}, with an ordering of the NIC's writes.
+   *
+   * @param buffer GPU or pinned memory; closing it closes the region
+   * @param ordering {@link Ordering#RELAXED} for bulk data that nobody watches
+   * @param access what is allowed besides local reads; nothing remote by default
+   * @return the region, which does not own the memory
+   * @throws IllegalArgumentException as {@link #register(DeviceBuffer, Access...)}
+   * @throws IllegalStateException if the buffer, its GPU or the NIC is closed
+   */
+  public MemoryRegion register(DeviceBuffer buffer, Ordering ordering, Access... access) {
     Set<Access> allowed = Access.closure(List.of(access));
     enter();
     try {
       buffer.gpu().enter();
       try {
         return buffer.register(
-            kind -> kind == MemoryKind.DEVICE, segment -> region(buffer, segment, allowed));
+            kind -> kind == MemoryKind.DEVICE, segment -> region(buffer, segment, ordering, allowed));
       } finally {
         buffer.gpu().exit();
       }
@@ -229,15 +272,17 @@ public final class Nic implements AutoCloseable {
   private MemoryRegion region(
       DeviceBuffer buffer,
       @org.jspecify.annotations.Nullable MemorySegment segment,
+      Ordering ordering,
       Set<Access> access) {
     MemoryRegistered event = new MemoryRegistered();
     event.begin();
     CudaCopyEngine copies = buffer.gpu().copies();
+    int bits = Access.bits(access) | ordering.bits();
     Device.Region mr =
         segment == null
-            ? device.register(buffer.address(), buffer.length(), copies, Access.bits(access))
-            : device.register(segment, copies, Access.bits(access));
-    MemoryRegion region = new MemoryRegion(this, mr, buffer, segment, access);
+            ? device.register(buffer.address(), buffer.length(), copies, bits)
+            : device.register(segment, copies, bits);
+    MemoryRegion region = new MemoryRegion(this, mr, buffer, segment, ordering, access);
     regions.add(region);
     event.nic = info.name();
     event.length = buffer.length();
@@ -271,11 +316,14 @@ public final class Nic implements AutoCloseable {
   }
 
   private MemoryRegion region(
-      MemorySegment segment, Set<Access> access, @org.jspecify.annotations.Nullable Arena arena) {
+      MemorySegment segment,
+      Ordering ordering,
+      Set<Access> access,
+      @org.jspecify.annotations.Nullable Arena arena) {
     MemoryRegistered event = new MemoryRegistered();
     event.begin();
-    Device.Region mr = device.register(segment, Access.bits(access));
-    MemoryRegion region = new MemoryRegion(this, mr, segment, access, arena);
+    Device.Region mr = device.register(segment, Access.bits(access) | ordering.bits());
+    MemoryRegion region = new MemoryRegion(this, mr, segment, ordering, access, arena);
     regions.add(region);
     event.nic = info.name();
     event.length = segment.byteSize();

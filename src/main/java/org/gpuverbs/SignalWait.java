@@ -31,7 +31,8 @@ public final class SignalWait {
    * @throws RdmaException with {@link Status#TIMEOUT} if it is not there in time; queue pairs go on
    * @throws InterruptedException if interrupted
    * @throws IndexOutOfBoundsException if the word is not inside the region
-   * @throws IllegalArgumentException if the word is not aligned to 8
+   * @throws IllegalArgumentException if the word is not aligned to 8, or the region is {@link
+   *     Ordering#RELAXED}
    * @throws IllegalStateException if the region is closed, before or meanwhile
    */
   public static long untilEqual(MemoryRegion region, long offset, long value, Duration timeout)
@@ -77,6 +78,12 @@ public final class SignalWait {
   public static long until(
       MemoryRegion region, long offset, LongPredicate test, Duration timeout, IdleStrategy idle)
       throws InterruptedException {
+    if (region.ordering() == Ordering.RELAXED) {
+      throw new IllegalArgumentException(
+          region
+              + " has Ordering.RELAXED, so a word in it may be seen before what was written before"
+              + " it: put signals into a region of their own with Ordering.STRICT");
+    }
     Objects.checkFromIndexSize(offset, Long.BYTES, region.length());
     if ((region.address() + offset & (Long.BYTES - 1)) != 0) {
       throw new IllegalArgumentException(

@@ -5,13 +5,16 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;
+import org.gpuverbs.Access;
 import org.gpuverbs.Completions;
 import org.gpuverbs.MemoryRegion;
+import org.gpuverbs.Ordering;
 import org.gpuverbs.QueuePairState;
 import org.gpuverbs.RemoteMemory;
 import org.gpuverbs.SignalWait;
@@ -144,5 +147,21 @@ class DirectOperationsTest {
     assertEquals(2, state.sendIndex());
     assertEquals(ends.peer.number(), state.peer());
     assertTrue(state.event().isEmpty(), state.event());
+  }
+
+  @Test
+  void relaxedOrderingIsTakenOnRequestAndRefusedForSignals() throws Exception {
+    assertEquals(0, StandIn.get("live.relaxed_mrs"));
+    try (MemoryRegion bulk = ends.nic.allocate(4096, Ordering.RELAXED, Access.REMOTE_WRITE)) {
+      assertEquals(1, StandIn.get("live.relaxed_mrs"));
+      byte[] expected = random(ends.local.segment(), 4096);
+      ends.run(new WorkRequest.Write(ends.local.local(0, 4096), bulk.remote()));
+      assertArrayEquals(expected, read(bulk, 0, 4096));
+      IllegalArgumentException e =
+          assertThrows(
+              IllegalArgumentException.class,
+              () -> SignalWait.untilEqual(bulk, 0, 1, Ends.TIMEOUT));
+      assertTrue(e.getMessage().contains("Ordering.STRICT"), e.getMessage());
+    }
   }
 }

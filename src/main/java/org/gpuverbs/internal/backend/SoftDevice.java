@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The software NIC. */
 public final class SoftDevice implements Device {
+  /** Of ibv_access_flags: local and remote write, remote read, remote atomic. */
+  private static final int PERMISSIONS = 0xf;
+
   private static final PathDetails DETAILS = ProxyQueue.thread(Path.SOFT);
 
   private final SoftNic nic;
@@ -40,17 +43,17 @@ public final class SoftDevice implements Device {
 
   @Override
   public Region register(MemorySegment segment, int access) {
-    return new Registered(nic.register(segment, access));
+    return new Registered(nic.register(segment, access & PERMISSIONS));
   }
 
   @Override
   public Region register(MemorySegment segment, CopyEngine copies, int access) {
-    return new Registered(nic.register(segment, copies, access));
+    return new Registered(nic.register(segment, copies, access & PERMISSIONS));
   }
 
   @Override
   public Region register(long address, long length, CopyEngine copies, int access) {
-    return new Registered(nic.register(address, length, copies, access));
+    return new Registered(nic.register(address, length, copies, access & PERMISSIONS));
   }
 
   @Override
