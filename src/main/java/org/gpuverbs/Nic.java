@@ -260,7 +260,8 @@ public final class Nic implements AutoCloseable {
       buffer.gpu().enter();
       try {
         return buffer.register(
-            kind -> kind == MemoryKind.DEVICE, segment -> region(buffer, segment, ordering, allowed));
+            kind -> kind == MemoryKind.DEVICE,
+            segment -> region(buffer, segment, ordering, allowed));
       } finally {
         buffer.gpu().exit();
       }

@@ -2,8 +2,8 @@
 package org.gpuverbs;
 
 /**
- * How a hardware NIC, by path DIRECT or PROXY, addresses and retries. {@link #defaults()} suit most networks; change one with
- * its {@code with} method.
+ * How a hardware NIC, by path DIRECT or PROXY, addresses and retries. {@link #defaults()} suit most
+ * networks; change one with its {@code with} method.
  *
  * @param port the device's port, 1..255; 0: the first that is active
  * @param gidIndex which of the port's GIDs peers see; -1: RoCE v2 over IPv4 if there is one, then

@@ -5,8 +5,8 @@ package org.gpuverbs;
  * Why a request failed: the syndromes of mlx5 error completions (rdma-core, providers/mlx5/cq.c).
  *
  * <p>With path DIRECT and a collapsed send CQ the NIC overwrites the first error by the completions
- * of what it then flushes: if nobody polled in between, {@link #FLUSHED} is all that is seen. A full
- * one, {@link QueuePairOptions.Builder#sendQueue}, keeps each.
+ * of what it then flushes: if nobody polled in between, {@link #FLUSHED} is all that is seen. A
+ * full one, {@link QueuePairOptions.Builder#sendQueue}, keeps each.
  */
 public final class Syndrome {
   /** The message is longer than the receive or the port allows. */

@@ -9,9 +9,9 @@
  *   <li>Start: {@link org.gpuverbs.GpuVerbs} tells whether the library works here, {@link
  *       org.gpuverbs.Nic} opens a NIC, {@link org.gpuverbs.NicInfo} what this machine has and why
  *       not more.
- *   <li>Memory: {@link org.gpuverbs.MemoryRegion}, granted by {@link org.gpuverbs.Access}, with an {@link
- *       org.gpuverbs.Ordering} of writes, named in
- *       requests as {@link org.gpuverbs.LocalMemory} and {@link org.gpuverbs.RemoteMemory}.
+ *   <li>Memory: {@link org.gpuverbs.MemoryRegion}, granted by {@link org.gpuverbs.Access}, with an
+ *       {@link org.gpuverbs.Ordering} of writes, named in requests as {@link
+ *       org.gpuverbs.LocalMemory} and {@link org.gpuverbs.RemoteMemory}.
  *   <li>Connections: {@link org.gpuverbs.QueuePair}, made from {@link
  *       org.gpuverbs.QueuePairOptions}, connected by {@link org.gpuverbs.QueuePairAddress}. Who
  *       consumes its queues is its {@link org.gpuverbs.Path}; {@link org.gpuverbs.PathDetails} say

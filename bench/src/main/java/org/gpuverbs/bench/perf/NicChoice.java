@@ -34,9 +34,7 @@ record NicChoice(@Nullable String name, boolean leaves) {
     }
     return leaves
         ? all.stream()
-            .filter(
-                each ->
-                    each.path(Path.DIRECT).available() || each.path(Path.PROXY).available())
+            .filter(each -> each.path(Path.DIRECT).available() || each.path(Path.PROXY).available())
             .findFirst()
             .map(Nic::open)
             .orElseGet(Nic::open)
