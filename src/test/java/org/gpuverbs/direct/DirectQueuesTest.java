@@ -11,10 +11,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.gpuverbs.Access;
 import org.gpuverbs.Batch;
 import org.gpuverbs.CompletionQueue;
 import org.gpuverbs.Completions;
 import org.gpuverbs.CpuLanes;
+import org.gpuverbs.MemoryRegion;
+import org.gpuverbs.Nic;
 import org.gpuverbs.Path;
 import org.gpuverbs.QueuePair;
 import org.gpuverbs.QueuePairAddress;
@@ -207,6 +210,24 @@ class DirectQueuesTest {
       assertTrue(e.getMessage().contains("serves queue pairs of path DIRECT"), e.getMessage());
       // Nothing was kept of the one that was refused.
       one.nic.queuePair(options.path(Path.DIRECT).build()).close();
+    }
+  }
+
+  @Test
+  void queuePairsOfTwoDevicesConnect() throws Exception {
+    try (StandInNic one = new StandInNic(StandIn.start().set("devices", 2));
+        Nic other = Nic.open(Ends.device("mlx5_1"));
+        MemoryRegion target = other.allocate(64, Access.REMOTE_WRITE)) {
+      QueuePair qp = one.nic.queuePair(QueuePairOptions.defaults());
+      QueuePair peer = other.queuePair(QueuePairOptions.defaults());
+      assertNotEquals(one.nic.guid(), other.guid());
+      Ends.connect(qp, peer);
+      assertEquals(1, StandIn.queuePair(qp.number()).remoteDevice());
+      try (Batch batch = Batch.of(qp, new WorkRequest.WriteInline(5L, target.remote(0, 8)))) {
+        qp.await(one.caller.submit(batch), Ends.TIMEOUT);
+      }
+      assertEquals(5, target.segment().get(JAVA_LONG, 0));
+      other.close();
     }
   }
 }
