@@ -83,12 +83,17 @@ bool poll_sends(gv_proxy* p) {
   return moved;
 }
 
-bool take_doorbell(gv_proxy* p) {
+// Takes the doorbell, if one was rung, and then reads the DBR. `again`: reads it in any case, because the doorbell is a word in memory:
+// an earlier one that arrives late may overwrite a later one, and the DBR beside it may still be the earlier one too (ORDERING.md).
+bool take_doorbell(gv_proxy* p, bool again) {
   auto* doorbell = reinterpret_cast<uint64_t*>(p->queue->doorbell);
-  if (__atomic_load_n(doorbell, __ATOMIC_RELAXED) == 0) return false;
-  const uint64_t word = __builtin_bswap64(__atomic_exchange_n(doorbell, 0, __ATOMIC_ACQ_REL));
-  // Both conventions, producer index or a WQE's first 8 bytes, have the QP number here; the index is the DBR's.
-  if ((static_cast<uint32_t>(word) >> 8) != p->qp->qp_num) return false;
+  bool rung = false;
+  if (__atomic_load_n(doorbell, __ATOMIC_RELAXED) != 0) {
+    const uint64_t word = __builtin_bswap64(__atomic_exchange_n(doorbell, 0, __ATOMIC_ACQ_REL));
+    // Both conventions, producer index or a WQE's first 8 bytes, have the QP number here; the index is the DBR's.
+    rung = (static_cast<uint32_t>(word) >> 8) == p->qp->qp_num;
+  }
+  if (!rung && !again) return false;
   const uint32_t record =
       __builtin_bswap32(__atomic_load_n(reinterpret_cast<uint32_t*>(p->queue->dbr) + 1, __ATOMIC_ACQUIRE));
   const int32_t ahead = static_cast<int16_t>(static_cast<uint16_t>(record - static_cast<uint32_t>(p->next)));
@@ -319,12 +324,12 @@ void break_down(gv_proxy* p) {
   if (p->head == p->tail && p->next == p->produced) gv_qp_mark(p->queue, GV_STATE_ERROR);
 }
 
-bool serve(gv_proxy* p) {
+bool serve(gv_proxy* p, bool again) {
   const int32_t state = p->state.load(std::memory_order_relaxed);
   if (state == GV_STATE_RESET) return serve_receives(p);
   bool moved = poll_sends(p);
   moved |= serve_receives(p);
-  moved |= take_doorbell(p);
+  moved |= take_doorbell(p, again);
   if (p->state == GV_STATE_RTS) {
     for (uint32_t left = kPassWqes; left > 0 && p->state == GV_STATE_RTS;) {
       const uint32_t taken = post_chain(p);
@@ -343,15 +348,19 @@ bool serve(gv_proxy* p) {
 // so that an answer finds it awake; then it looks every 50 us, and after a fifth of a second every ms.
 constexpr uint64_t kAwakeNs = 1000000;
 constexpr uint64_t kLightSleepNs = 200000000;
+// Without a rest, so that what a lost doorbell stood for does not wait until all queue pairs are quiet.
+constexpr uint32_t kPassesToLookAgain = 4096;
 
 void drain(gv_verbs* v) {
-  uint32_t idle = 0;
+  uint32_t idle = 0, pass = 0;
   uint64_t since = now_ns(); // since when nothing has moved
+  bool rested = false;
   while (!v->stop.load(std::memory_order_relaxed)) {
     bool moved = false, none = false;
     {
       std::lock_guard<std::mutex> hold(v->mutex);
-      for (gv_proxy* p : v->served) moved |= serve(p);
+      const bool again = rested || ++pass % kPassesToLookAgain == 0;
+      for (gv_proxy* p : v->served) moved |= serve(p, again);
       none = v->served.empty();
       if (v->direct != nullptr) {
         // Only those whose doorbells the CPU rings need a thread that is awake.
@@ -368,7 +377,8 @@ void drain(gv_verbs* v) {
     idle = moved ? 0 : idle + 1;
     if (idle == 1) since = now_ns();
     const uint64_t quiet = idle > 1 ? now_ns() - since : 0;
-    if (none || quiet > kAwakeNs) {
+    rested = none || quiet > kAwakeNs;
+    if (rested) {
       const timespec pause{0, none || quiet > kLightSleepNs ? 1000000 : 50000};
       nanosleep(&pause, nullptr);
     } else if (idle > 0) {

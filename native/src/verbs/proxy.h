@@ -67,8 +67,8 @@ struct gv_proxy {
 
 namespace gpuverbs::verbs {
 
-// One pass over a queue pair; whether anything moved. drain.cpp
-bool serve(gv_proxy* p);
+// One pass over a queue pair, and `again` at its DBR although no doorbell was rung; whether anything moved. drain.cpp
+bool serve(gv_proxy* p, bool again);
 // To ERROR: the verbs queue pair flushes what it holds.
 void break_down(gv_proxy* p);
 // receive.cpp

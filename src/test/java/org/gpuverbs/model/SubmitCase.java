@@ -33,10 +33,19 @@ record SubmitCase(
      */
     NO_LOST_TAIL,
     /** Not a property but a check of the model: the good outcome is reachable. */
-    REACHABLE;
+    REACHABLE,
+    /** I1: as WQE_BY_DBR, for a NIC that looks at the DBR although no doorbell was rung. */
+    WQE_BY_RECORD;
+
+    /** Those of the table of verdicts. */
+    static final List<Property> IN_TABLE =
+        List.of(WQE_BY_DOORBELL, WQE_BY_DBR, DBR_NOT_BEHIND, DBR_NOT_BACK, NO_LOST_TAIL, REACHABLE);
 
     boolean looksAtWqes() {
-      return this == WQE_BY_DOORBELL || this == WQE_BY_DBR || this == REACHABLE;
+      return this == WQE_BY_DOORBELL
+          || this == WQE_BY_DBR
+          || this == WQE_BY_RECORD
+          || this == REACHABLE;
     }
   }
 
@@ -98,6 +107,12 @@ record SubmitCase(
       case DBR_NOT_BACK -> {
         return out;
       }
+      case WQE_BY_RECORD -> {
+        out.add("ld.relaxed.sys r9, dbr");
+        out.add("fence.acq_rel.sys");
+        addWqes(out);
+        return out;
+      }
       case NO_LOST_TAIL -> out.add("atom.relaxed.sys.exch r0, db, 0");
       default -> out.add("ld.relaxed.sys r0, db");
     }
@@ -110,9 +125,7 @@ record SubmitCase(
       out.add("fence.acq_rel.sys");
     }
     if (property != Property.DBR_NOT_BEHIND && property != Property.NO_LOST_TAIL) {
-      for (int i = 0; i < submitters; i++) {
-        out.add("ld.relaxed.sys r" + (i + 1) + ", w" + i);
-      }
+      addWqes(out);
     }
     if (property != Property.WQE_BY_DOORBELL) {
       out.add("idle:");
@@ -120,11 +133,18 @@ record SubmitCase(
     return out;
   }
 
+  private void addWqes(List<String> out) {
+    for (int i = 0; i < submitters; i++) {
+      out.add("ld.relaxed.sys r" + (i + 1) + ", w" + i);
+    }
+  }
+
   private String condition(String nic) {
     String last = "" + submitters;
     return switch (property) {
       case WQE_BY_DOORBELL -> eachSlot(nic + ":r0 > %d /\\ " + nic + ":r%d == 0", " \\/ ");
-      case WQE_BY_DBR -> eachSlot(nic + ":r9 > %d /\\ " + nic + ":r%d == 0", " \\/ ");
+      case WQE_BY_DBR, WQE_BY_RECORD ->
+          eachSlot(nic + ":r9 > %d /\\ " + nic + ":r%d == 0", " \\/ ");
       case DBR_NOT_BEHIND -> nic + ":r9 < " + nic + ":r0";
       case DBR_NOT_BACK -> "dbr < " + last;
       case NO_LOST_TAIL -> "db == 0 /\\ " + nic + ":r9 < " + last;

@@ -120,6 +120,45 @@ class SubmitPathTest {
     }
   }
 
+  /**
+   * What closes NO_LOST_TAIL at the consumer's side: the DBR ends at the last index, whatever
+   * became of the doorbell word, and the WQEs behind it may be read without a doorbell.
+   */
+  @TestFactory
+  Stream<DynamicTest> aConsumerThatLooksAtTheRecordAgainLosesNoTail() {
+    List<SubmitCase.Property> needed =
+        List.of(SubmitCase.Property.DBR_NOT_BACK, SubmitCase.Property.WQE_BY_RECORD);
+    return SubmitQuestions.SOUND.stream()
+        .flatMap(
+            path -> Stream.of(FenceMode.values()).map(mode -> lookingAgain(path, mode, needed)));
+  }
+
+  private DynamicTest lookingAgain(String path, FenceMode mode, List<SubmitCase.Property> needed) {
+    return DynamicTest.dynamicTest(
+        path + " " + mode,
+        () -> {
+          for (SubmitCase question : SubmitQuestions.cases(path, mode, needed)) {
+            assertTrue(Checker.check(question.program(table)).pass(), question.name());
+          }
+        });
+  }
+
+  /** The last property would be vacuous if it held whatever the fences are. */
+  @Test
+  void withoutARingReleaseTheRecordAloneSaysNothing() {
+    StepTable weak =
+        table.with(
+            table
+                .steps()
+                .get("ring_release")
+                .with(FenceMode.SYSTEM, new StepTable.Semantics(Order.RELEASE, Scope.GPU)));
+    assertTrue(
+        SubmitQuestions.cases(
+                "TURN_CAS", FenceMode.SYSTEM, List.of(SubmitCase.Property.WQE_BY_RECORD))
+            .stream()
+            .anyMatch(question -> !Checker.check(question.program(weak)).pass()));
+  }
+
   @Test
   void everyStepOfTheTableIsInSomePath() {
     List<String> used = new ArrayList<>();
@@ -167,7 +206,7 @@ class SubmitPathTest {
   private static void print(Map<String, String[]> said) {
     List<List<String>> columns = new ArrayList<>();
     columns.add(new ArrayList<>(List.of("")));
-    for (SubmitCase.Property property : SubmitCase.Property.values()) {
+    for (SubmitCase.Property property : SubmitCase.Property.IN_TABLE) {
       columns.add(new ArrayList<>(List.of(property.toString())));
     }
     said.forEach(

@@ -26,6 +26,10 @@ final class SubmitQuestions {
    * it finds something.
    */
   static List<SubmitCase> cases(String path, FenceMode mode) {
+    return cases(path, mode, SubmitCase.Property.IN_TABLE);
+  }
+
+  static List<SubmitCase> cases(String path, FenceMode mode, List<SubmitCase.Property> properties) {
     List<SubmitCase> cases = new ArrayList<>();
     boolean bitmap = path.startsWith("BITMAP");
     // Three warps have more events than fit.
@@ -33,7 +37,7 @@ final class SubmitQuestions {
       List<Set<Integer>> patterns =
           bitmap ? List.of(Set.of(submitters - 1)) : SubmitCase.patterns(submitters);
       for (Set<Integer> ringers : patterns) {
-        for (SubmitCase.Property property : SubmitCase.Property.values()) {
+        for (SubmitCase.Property property : properties) {
           cases.add(new SubmitCase(Resources.path(path), mode, submitters, ringers, property));
         }
       }

@@ -19,7 +19,6 @@ final class Requester {
   private static final int PASS_WQES = 256;
   private static final long PASS_BYTES = 512 * 1024;
 
-  private final boolean lenient;
   private final FaultInjection faults;
   private final long rnrTimerNanos;
   private final DevicePayload devices = new DevicePayload();
@@ -27,7 +26,6 @@ final class Requester {
   private final FastWrites fast = new FastWrites();
 
   Requester(SoftNicConfig config) {
-    lenient = config.lenientDoorbell();
     faults = config.faults();
     rnrTimerNanos = config.rnrTimer().toNanos();
   }
@@ -36,12 +34,15 @@ final class Requester {
     return devices;
   }
 
-  /** Looks at one QP; whether anything moved. */
-  boolean poll(SoftQp q) {
+  /**
+   * Looks at one QP, and {@code again} at its doorbell record although no doorbell was rung;
+   * whether anything moved.
+   */
+  boolean poll(SoftQp q, boolean again) {
     if (HostMemory.getLongOpaque(q.doorbell) == 0
         && !q.attention
         && q.state != SoftState.ERROR
-        && !lenient) {
+        && !again) {
       return false;
     }
     if (!q.sendLock.tryLock()) {
@@ -50,12 +51,12 @@ final class Requester {
     boolean moved = false;
     try {
       if (q.state == SoftState.READY) {
-        takeDoorbell(q);
+        takeDoorbell(q, again);
         moved = q.ci < q.pi && drain(q);
         q.attention = q.ci < q.pi;
       }
       if (q.state == SoftState.ERROR) {
-        takeDoorbell(q);
+        takeDoorbell(q, again);
         moved |= q.ci < q.pi;
         Completions.flushSends(q);
         q.attention = false;
@@ -81,14 +82,14 @@ final class Requester {
    * wakes and names the QP; both conventions (producer index or a WQE's first 8 bytes) have the QP
    * number in the same place.
    */
-  private void takeDoorbell(SoftQp q) {
+  private void takeDoorbell(SoftQp q, boolean again) {
     boolean rung = false;
     if (HostMemory.getLongOpaque(q.doorbell) != 0) {
       long word = Long.reverseBytes(HostMemory.getAndSetLong(q.doorbell, 0));
       rung = Wqe.qpNumber(word) == q.number();
       (rung ? q.doorbells : q.strayDoorbells).add(1);
     }
-    if (!rung && !lenient) {
+    if (!rung && !again) {
       return;
     }
     int record = HostMemory.getBe32Acquire(q.dbr + Mlx5.DBR_SEND);

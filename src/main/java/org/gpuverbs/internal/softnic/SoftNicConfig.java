@@ -12,8 +12,7 @@ import java.util.Objects;
  * @param rnrTimer how long a sender waits after "receiver not ready" before it counts one retry;
  *     positive
  * @param maxQueuePairs 1..2^20
- * @param lenientDoorbell false: the doorbell record is read only after a doorbell, so a lost
- *     doorbell is a lost WQE; true: the record is polled
+ * @param doorbells when the doorbell record is read
  * @param flushesOverwrite false: a collapsed CQ keeps the CQE of its first error; true: the CQEs of
  *     what is flushed behind it overwrite it, as a ConnectX does
  * @param faults test hook, or null
@@ -23,7 +22,7 @@ public record SoftNicConfig(
     long maxMessageBytes,
     Duration rnrTimer,
     int maxQueuePairs,
-    boolean lenientDoorbell,
+    DoorbellRule doorbells,
     boolean flushesOverwrite,
     FaultInjection faults) {
 
@@ -34,88 +33,51 @@ public record SoftNicConfig(
     range("maxMessageBytes", maxMessageBytes, 1, 1L << 31);
     range("maxQueuePairs", maxQueuePairs, 1, 1 << 20);
     timer("rnrTimer", rnrTimer);
+    Objects.requireNonNull(doorbells, "doorbells");
   }
 
-  /** One thread, messages up to 1 GiB, RNR timer 1 ms, 16384 QPs, strict doorbells, no faults. */
+  /**
+   * One thread, messages up to 1 GiB, RNR timer 1 ms, 16384 QPs, no faults; doorbells that are
+   * looked at again, or strict ones by the property {@value DoorbellRule#PROPERTY}.
+   */
   public static SoftNicConfig defaults() {
-    return new SoftNicConfig(1, 1L << 30, Duration.ofMillis(1), 16384, false, false, null);
+    return new SoftNicConfig(
+        1, 1L << 30, Duration.ofMillis(1), 16384, DoorbellRule.byProperty(), false, null);
   }
 
   public SoftNicConfig withThreads(int threads) {
     return new SoftNicConfig(
-        threads,
-        maxMessageBytes,
-        rnrTimer,
-        maxQueuePairs,
-        lenientDoorbell,
-        flushesOverwrite,
-        faults);
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, doorbells, flushesOverwrite, faults);
   }
 
   public SoftNicConfig withMaxMessageBytes(long maxMessageBytes) {
     return new SoftNicConfig(
-        threads,
-        maxMessageBytes,
-        rnrTimer,
-        maxQueuePairs,
-        lenientDoorbell,
-        flushesOverwrite,
-        faults);
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, doorbells, flushesOverwrite, faults);
   }
 
   public SoftNicConfig withRnrTimer(Duration rnrTimer) {
     return new SoftNicConfig(
-        threads,
-        maxMessageBytes,
-        rnrTimer,
-        maxQueuePairs,
-        lenientDoorbell,
-        flushesOverwrite,
-        faults);
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, doorbells, flushesOverwrite, faults);
   }
 
   public SoftNicConfig withMaxQueuePairs(int maxQueuePairs) {
     return new SoftNicConfig(
-        threads,
-        maxMessageBytes,
-        rnrTimer,
-        maxQueuePairs,
-        lenientDoorbell,
-        flushesOverwrite,
-        faults);
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, doorbells, flushesOverwrite, faults);
   }
 
-  public SoftNicConfig withLenientDoorbell(boolean lenientDoorbell) {
+  public SoftNicConfig withDoorbells(DoorbellRule doorbells) {
     return new SoftNicConfig(
-        threads,
-        maxMessageBytes,
-        rnrTimer,
-        maxQueuePairs,
-        lenientDoorbell,
-        flushesOverwrite,
-        faults);
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, doorbells, flushesOverwrite, faults);
   }
 
   public SoftNicConfig withFlushesOverwrite(boolean flushesOverwrite) {
     return new SoftNicConfig(
-        threads,
-        maxMessageBytes,
-        rnrTimer,
-        maxQueuePairs,
-        lenientDoorbell,
-        flushesOverwrite,
-        faults);
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, doorbells, flushesOverwrite, faults);
   }
 
   public SoftNicConfig withFaults(FaultInjection faults) {
     return new SoftNicConfig(
-        threads,
-        maxMessageBytes,
-        rnrTimer,
-        maxQueuePairs,
-        lenientDoorbell,
-        flushesOverwrite,
-        faults);
+        threads, maxMessageBytes, rnrTimer, maxQueuePairs, doorbells, flushesOverwrite, faults);
   }
 
   static void timer(String name, Duration duration) {

@@ -33,7 +33,11 @@ final class Worker {
   private static final long LONG_PARK_NANOS = 1_000_000;
   private static final long PARK_WITHOUT_QPS_NANOS = 100_000_000;
 
+  // Without a rest, so that what a lost doorbell stood for does not wait until all QPs are quiet.
+  private static final long PASSES_TO_LOOK_AGAIN = 4096;
+
   private final Requester requester;
+  private final DoorbellRule doorbells;
   private final Thread thread;
   private volatile SoftQp[] qps = NONE;
   private volatile boolean stopped;
@@ -44,6 +48,7 @@ final class Worker {
 
   Worker(SoftNicConfig config, String name) {
     requester = new Requester(config);
+    doorbells = config.doorbells();
     thread = new Thread(this::run, name);
     thread.setDaemon(true);
   }
@@ -108,9 +113,10 @@ final class Worker {
       EPOCH.setVolatile(this, pass + 1);
       boolean moved = false;
       SoftQp[] all = qps;
+      boolean again = looksAgain(pass / 2, idle);
       for (SoftQp qp : all) {
         try {
-          moved |= requester.poll(qp);
+          moved |= requester.poll(qp, again);
         } catch (RuntimeException | Error e) {
           // Such as the InternalError of a truncated mapped file, which may come late.
           LOG.log(Level.ERROR, "software NIC: a pass over QP " + qp.number() + " failed", e);
@@ -123,6 +129,14 @@ final class Worker {
         rest(idle, all.length == 0);
       }
     }
+  }
+
+  private boolean looksAgain(long pass, int idle) {
+    return switch (doorbells) {
+      case STRICT -> false;
+      case LOOKS_AGAIN -> idle > SPINS + YIELDS || pass % PASSES_TO_LOOK_AGAIN == 0;
+      case POLLED -> true;
+    };
   }
 
   private void rest(int idle, boolean noQps) {
