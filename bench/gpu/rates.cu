@@ -19,6 +19,7 @@ const Variant kVariants[] = {
     VARIANT("turn_cas", GV_HANDOVER_TURN_CAS, GV_FENCE_SYSTEM, 1024, By::kWarp, 1, 4096),
     VARIANT("turn_cas_256", GV_HANDOVER_TURN_CAS, GV_FENCE_DEVICE, 256, By::kWarp, 1, 4096),
     VARIANT("turn_cas_always", GV_HANDOVER_TURN_CAS, GV_FENCE_DEVICE, 1, By::kWarp, 1, 4096),
+    VARIANT("turn_cas_always", GV_HANDOVER_TURN_CAS, GV_FENCE_SYSTEM, 1, By::kWarp, 1, 4096),
     VARIANT("turn_ldst", GV_HANDOVER_TURN_LDST, GV_FENCE_DEVICE, 1024, By::kWarp, 1, 4096),
     VARIANT("turn_ldst", GV_HANDOVER_TURN_LDST, GV_FENCE_SYSTEM, 1024, By::kWarp, 1, 4096),
     VARIANT("bitmap", GV_HANDOVER_BITMAP, GV_FENCE_DEVICE, 1, By::kWarp, 1, 4096),
