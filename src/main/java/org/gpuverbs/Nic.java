@@ -54,7 +54,7 @@ public final class Nic implements AutoCloseable {
 
   /**
    * The NICs of this machine: the software NIC first, then the kernel's RDMA devices, each with
-   * every path's availability.
+   * every path's availability, which is found out by opening it for a moment.
    *
    * @return one or more
    */
@@ -70,7 +70,7 @@ public final class Nic implements AutoCloseable {
    *     GpuVerbs#unavailabilityCause()}
    */
   public static Nic open() {
-    return open(list().getFirst());
+    return open(NicDiscovery.software());
   }
 
   /**

@@ -22,13 +22,21 @@ final class NicDiscovery {
   static List<NicInfo> list() {
     List<NicInfo> found = new ArrayList<>();
     List<RdmaDevice> devices = RdmaDevice.list(KernelFiles.here());
-    Availability other = noDevice(devices);
-    found.add(
-        new NicInfo(SOFT_NAME, Map.of(Path.SOFT, soft(), Path.DIRECT, other, Path.PROXY, other)));
+    found.add(software(devices));
     for (RdmaDevice device : devices) {
       found.add(info(device));
     }
     return List.copyOf(found);
+  }
+
+  /** The software NIC alone: opens no device to find out what that can do. */
+  static NicInfo software() {
+    return software(RdmaDevice.list(KernelFiles.here()));
+  }
+
+  private static NicInfo software(List<RdmaDevice> devices) {
+    Availability other = noDevice(devices);
+    return new NicInfo(SOFT_NAME, Map.of(Path.SOFT, soft(), Path.DIRECT, other, Path.PROXY, other));
   }
 
   private static NicInfo info(RdmaDevice device) {
