@@ -44,7 +44,7 @@ standin_library(
   "${standin}/qp.cpp"
   "${standin}/transitions.cpp"
   "${standin}/verbs_queues.cpp")
-standin_library(standin_mlx5 mlx5 "${standin}/mlx5dv.cpp")
+standin_library(standin_mlx5 mlx5 "${standin}/channels.cpp" "${standin}/mlx5dv.cpp")
 target_link_libraries(standin_mlx5 PRIVATE standin_ibverbs)
 
 if(GV_TESTS)
