@@ -59,7 +59,7 @@ typedef struct gv_qp_attr {
 /* The memory of one queue pair in host memory. All addresses are valid until gv_qp_destroy. */
 typedef struct gv_qp {
   gv_sq* sq;
-  uint64_t ring;           /* depth * 64 bytes, page-aligned */
+  uint64_t ring;           /* depth * 64 bytes; right behind the receive ring, where there is one */
   uint64_t receive_ring;   /* receive_depth * GV_RQ_STRIDE bytes; 0 without a receive queue */
   uint64_t dbr;            /* 8 bytes: be32 {receive, send} */
   uint64_t doorbell;       /* 8 bytes */
@@ -307,6 +307,9 @@ GV_API int32_t gv_verbs_close(gv_verbs* verbs, gv_error* error);
 /* access: bits of enum ibv_access_flags. */
 GV_API int32_t gv_verbs_register(gv_verbs* verbs, uint64_t address, uint64_t length, uint32_t access,
                                  gv_verbs_region* out, gv_error* error);
+/* Memory of a GPU: by dma-buf where driver, kernel and NIC can, else through nvidia-peermem. */
+GV_API int32_t gv_verbs_register_gpu(gv_verbs* verbs, gv_gpu* gpu, uint64_t address, uint64_t length, uint32_t access,
+                                     gv_verbs_region* out, gv_error* error);
 GV_API int32_t gv_verbs_deregister(gv_verbs* verbs, uint64_t handle, gv_error* error);
 
 /* Producer of a CQ that gv_cq_create made. */
@@ -425,7 +428,8 @@ GV_API int32_t gv_direct_reset(gv_direct* direct, gv_error* error);
 /* Without asking the NIC: what the last call or an asynchronous event left. */
 GV_API int32_t gv_direct_state(gv_direct* direct);
 GV_API int32_t gv_direct_query(gv_direct* direct, gv_direct_status* out, gv_error* error);
-GV_API int32_t gv_direct_destroy(gv_direct* direct, gv_error* error);
+/* in_use: 1 if kernels may still ring. Then their doorbell register stays mapped, and rings nothing, until the process ends. */
+GV_API int32_t gv_direct_destroy(gv_direct* direct, uint32_t in_use, gv_error* error);
 
 #ifdef __cplusplus
 }

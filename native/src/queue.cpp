@@ -43,9 +43,8 @@ extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* erro
   const uint64_t ring = static_cast<uint64_t>(a->depth) * GV_WQEBB;
   const uint64_t receive = static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE;
   // mlx5: one buffer holds the receive queue, then at once the send queue.
-  const uint64_t ring_at = round_up(receive, kPage);
-  const uint64_t receive_at = ring_at - receive;
-  const uint64_t doorbell_at = ring_at + round_up(ring, kPage);
+  const uint64_t receive_at = 0, ring_at = receive;
+  const uint64_t doorbell_at = round_up(ring_at + ring, kPage);
   const uint64_t sq_at = doorbell_at + kPage; // the doorbell has a page to itself, as a UAR has
   const uint64_t dbr_at = sq_at + round_up(sizeof(gv_sq), kLine);
   const uint64_t cqe_at = dbr_at + kLine;

@@ -116,7 +116,7 @@ struct Pair {
   }
 
   ~Pair() {
-    if (direct != nullptr) CHECK(gv_direct_destroy(direct, &rig.error) == 0);
+    if (direct != nullptr) CHECK(gv_direct_destroy(direct, 0, &rig.error) == 0);
     gv_qp_destroy(queue);
   }
 
@@ -243,6 +243,7 @@ TEST(events_break_a_queue_pair_with_their_name) {
     CHECK(gv_direct_query(here.direct, &status, &rig.error) == 0 && status.event == each.event);
     CHECK(__atomic_load_n(&here.queue->sq->state, __ATOMIC_ACQUIRE) == GV_STATE_ERROR);
     CHECK(gv_direct_state(other.direct) == GV_STATE_RESET);
+    CHECK(in_time([&] { return here.word(MLX5_QP_STATE) == 6; }));
   }
   Pair here(rig), there(rig);
   gv_proxy_remote remote = rig.remote(there.report);
@@ -330,7 +331,7 @@ TEST(the_receive_ring_ends_where_the_send_ring_begins) {
     gv_qp* queue = nullptr;
     CHECK(gv_qp_create(&attr, &queue, &error) == 0);
     CHECK(queue->receive_ring + depth * static_cast<uint64_t>(GV_RQ_STRIDE) == queue->ring);
-    CHECK(queue->ring % 4096 == 0 && queue->receive_ring >= queue->block);
+    CHECK(queue->receive_ring % 4096 == 0 && queue->receive_ring >= queue->block);
     gv_qp_destroy(queue);
   }
 }

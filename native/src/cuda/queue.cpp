@@ -131,13 +131,14 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   // Both blocks have the same plan; a part has bytes where it lies and none in the other block.
   const bool on_gpu = placement == GV_PLACEMENT_GPU;
   const uint64_t ring = round_up(static_cast<uint64_t>(a->depth) * GV_WQEBB, kPage);
-  const uint64_t receive_bytes = static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE;
-  const uint64_t receive = round_up(receive_bytes, kPage);
+  // mlx5: one buffer holds the receive queue, then at once the send queue.
+  const uint64_t receive = static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE;
+  const uint64_t host_rings = round_up(receive + ring, kPage);
   const uint64_t words = kPage; // DBR, CQE and host control, a line each
   // What a NIC reads and writes there has pages of its own, and is aligned as dma-bufs have to be.
   const uint64_t own = round_up(sizeof(gv_sq), kPage) + round_up(a->depth / 8, kPage);
   const uint64_t device_bytes = own + (on_gpu ? round_up(ring + words, kDevicePage) + kDevicePage : 0);
-  const uint64_t host_bytes = ring + receive + words + kPage; // with placement GPU ring and CQE here are the mirror
+  const uint64_t host_bytes = host_rings + words + kPage; // with placement GPU ring and CQE here are the mirror
 
   gv_qp* qp = new (std::nothrow) gv_qp();
   gv_sq* sq = new (std::nothrow) gv_sq();
@@ -154,9 +155,8 @@ extern "C" int32_t gv_gpu_qp_create(gv_gpu* gpu, const gv_qp_attr* a, int32_t pl
   std::memset(reinterpret_cast<void*>(host), 0, host_bytes);
   const uint64_t bitmap = device + round_up(sizeof(gv_sq), kPage);
   const uint64_t device_rest = round_up(device + own, kDevicePage);
-  // mlx5: one buffer holds the receive queue, then at once the send queue.
-  const uint64_t host_ring = host + receive, host_receive = host_ring - receive_bytes;
-  const uint64_t host_words = host_ring + ring, doorbell_page = host_words + words;
+  const uint64_t host_receive = host, host_ring = host + receive;
+  const uint64_t host_words = host + host_rings, doorbell_page = host_words + words;
   const uint64_t queue_words = on_gpu ? device_rest + ring : host_words;
 
   qp->sq = sq;

@@ -70,6 +70,7 @@ extern "C" int32_t gv_direct_cq_create(gv_verbs* v, uint64_t ring, uint32_t dept
   gv_direct_cq* cq = new (std::nothrow) gv_direct_cq();
   if (cq == nullptr) return fail(error, -ENOMEM, 0, "no memory");
   cq->v = v;
+  cq->serial = ++d->serial;
   d->cqs.push_back(cq);
   // gv_cq_create leaves a page behind the ring for the doorbell record.
   const uint64_t bytes = round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage);
@@ -79,7 +80,7 @@ extern "C" int32_t gv_direct_cq_create(gv_verbs* v, uint64_t ring, uint32_t dept
   if (code == 0)
     code = make_cq(v, cq->umem, ring, ring + bytes, static_cast<uint32_t>(__builtin_ctz(depth)), false, &cq->object,
                    &cq->number, error);
-  if (code == 0) code = subscribe(v, cq->object, kCqErrorEvent, kEventCqErr, cq->number, error);
+  if (code == 0) code = subscribe(v, cq->object, kCqErrorEvent, kEventCqErr, cq->serial, error);
   if (code != 0) {
     cq->dead = true; // what can't be taken down now is when the device is closed
     dismantle(cq);

@@ -15,6 +15,8 @@ using namespace mlx5;
 
 namespace {
 
+// A cookie is an object's serial number, never used twice, and the kind of event; 0: the port's.
+constexpr int kEventBits = 8;
 constexpr uint16_t kPortChange = 0x09; // MLX5_EVENT_TYPE_PORT_CHANGE, include/linux/mlx5/device.h
 
 int32_t query(gv_verbs* v, uint32_t type, uint8_t* out, gv_error* error) {
@@ -36,6 +38,7 @@ int32_t learn(gv_verbs* v, DirectDevice* d, gv_error* error) {
   d->log_reads_out = get(general, cap::kLogMaxReadsOut);
   d->log_reads_in = get(general, cap::kLogMaxReadsIn);
   d->log_max_message = get(general, cap::kLogMaxMessage);
+  d->default_timestamps = get(general, cap::kSqTimestamps) != 0;
   d->info.max_depth = 1u << std::min(get(general, cap::kLogMaxQpSize), 30u);
   d->info.max_cqes = 1u << std::min(get(general, cap::kLogMaxCqSize), 30u);
   // Control, remote address and inline header come before the bytes.
@@ -56,6 +59,7 @@ int32_t learn(gv_verbs* v, DirectDevice* d, gv_error* error) {
   }
   if (v->ethernet) {
     if (const int32_t code = query(v, kRoce, out.data(), error)) return code;
+    d->default_timestamps = get(out.data() + kCapAt, roce_cap::kQpTimestamps) != 0;
     d->min_udp_sport = get(out.data() + kCapAt, roce_cap::kMinUdpSport);
     d->max_udp_sport = get(out.data() + kCapAt, roce_cap::kMaxUdpSport);
   }
@@ -86,10 +90,9 @@ int32_t equip(gv_verbs* v, DirectDevice* d, gv_error* error) {
   if (d->events == nullptr)
     return refused(error, "no channel for the NIC's events", 0, nullptr, "update the kernel to 5.3 or newer");
   fcntl(d->events->fd, F_SETFL, fcntl(d->events->fd, F_GETFL) | O_NONBLOCK);
+  // Only for who asks; firmware may not give it to users.
   uint16_t port = kPortChange;
-  errno = 0;
-  if (const int r = lib->SubscribeEvent(d->events, nullptr, sizeof port, &port, 0))
-    return refused(error, "the port's events can't be subscribed to", r, nullptr, "update the kernel to 5.3 or newer");
+  lib->SubscribeEvent(d->events, nullptr, sizeof port, &port, 0);
   return 0;
 }
 
@@ -147,19 +150,20 @@ void take_direct_events(gv_verbs* v) {
       note_port(v);
       continue;
     }
-    const uint32_t number = static_cast<uint32_t>(cookie), event = static_cast<uint32_t>(cookie >> 32);
+    const uint64_t serial = cookie >> kEventBits;
+    const auto event = static_cast<uint32_t>(cookie & ((1u << kEventBits) - 1));
     for (gv_direct* d : v->direct->queue_pairs) {
-      const bool of_cq = event == kEventCqErr && ((d->send_cq != nullptr && d->send_cq->number == number) ||
-                                                  (d->receive_cq != nullptr && d->receive_cq->number == number));
-      if (d->number == number || of_cq) break_down(d, event);
+      const bool of_cq = (d->send_cq != nullptr && d->send_cq->serial == serial) ||
+                         (d->receive_cq != nullptr && d->receive_cq->serial == serial);
+      if (d->serial == serial || of_cq) break_down(d, event);
     }
   }
 }
 
-int32_t subscribe(gv_verbs* v, DevxObject* object, uint16_t type, uint32_t event, uint32_t number, gv_error* error) {
+int32_t subscribe(gv_verbs* v, DevxObject* object, uint16_t type, uint32_t event, uint64_t serial, gv_error* error) {
   errno = 0;
-  if (const int r = v->mlx5->SubscribeEvent(v->direct->events, object, sizeof type, &type,
-                                            static_cast<uint64_t>(event) << 32 | number))
+  if (const int r =
+          v->mlx5->SubscribeEvent(v->direct->events, object, sizeof type, &type, serial << kEventBits | event))
     return refused(error, "the NIC's events can't be subscribed to", r, nullptr, "update the kernel to 5.3 or newer");
   return 0;
 }

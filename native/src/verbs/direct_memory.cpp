@@ -111,3 +111,37 @@ int32_t take_register(gv_verbs* v, Register* out, char* why, size_t room, gv_err
 }
 
 } // namespace gpuverbs::verbs
+
+extern "C" int32_t gv_verbs_register_gpu(gv_verbs* v, gv_gpu* gpu, uint64_t address, uint64_t length, uint32_t access,
+                                         gv_verbs_region* out, gv_error* error) {
+  using namespace gpuverbs;
+  gv_error first{};
+  int32_t code = -ENOSYS;
+  if (v->mlx5 == nullptr || v->mlx5->RegDmabufMr == nullptr) {
+    fail(&first, code, 0, "%s", v->mlx5 == nullptr ? "only tried on a ConnectX" : "libibverbs is older than that");
+  } else {
+    // A dma-buf is made of whole pages.
+    const uint64_t base = address & ~(verbs::kPages - 1);
+    const uint64_t end = (address + length + verbs::kPages - 1) & ~(verbs::kPages - 1);
+    int fd = -1;
+    code = cuda::export_dmabuf(gpu, base, end - base, &fd, &first);
+    if (code == 0) {
+      errno = 0;
+      verbs::Mr* mr = v->mlx5->RegDmabufMr(v->pd, address - base, length, address, fd, static_cast<int>(access));
+      const int why = errno;
+      close(fd);
+      if (mr != nullptr) {
+        v->regions.fetch_add(1);
+        *out = gv_verbs_region{reinterpret_cast<uint64_t>(mr), mr->lkey, mr->rkey};
+        return 0;
+      }
+      fail(&first, -why, why, "ibv_reg_dmabuf_mr: errno %d", why);
+    }
+  }
+  code = gv_verbs_register(v, address, length, access, out, error);
+  if (code == 0) return 0;
+  return fail(error, code, -code,
+              "%llu bytes of the GPU can't be registered: no dma-buf (%.100s), and without nvidia-peermem nothing else"
+              " (errno %d): load it, or raise ulimit -l",
+              static_cast<unsigned long long>(length), first.text, -code);
+}

@@ -41,11 +41,49 @@ void rights(const gv_direct* d, uint8_t* qpc) {
 
 uint32_t log2_of(uint32_t v) { return v < 2 ? 0 : 31 - static_cast<uint32_t>(__builtin_clz(v)); }
 
-// The MAC that leads to the peer, as the kernel resolves it for an address handle.
-int32_t resolve_mac(gv_direct* d, const gv_proxy_remote* r, const uint8_t* gid, uint8_t* path, gv_error* error) {
+int32_t check_gids(const gv_verbs* v, const gv_proxy_remote* r, gv_error* error) {
+  if (v->gid_index >= 0 && (r->gid_high != 0 || r->gid_low != 0)) return 0;
+  return fail(error, -EINVAL, 0, "%s has no GID: a global route needs one at both ends",
+              v->gid_index < 0 ? "the port" : "the peer's address");
+}
+
+int32_t address(gv_direct* d, const gv_proxy_remote* r, const uint8_t* mac, uint8_t* path, gv_error* error) {
   gv_verbs* v = d->v;
+  uint8_t gid[16];
+  store_be64(gid, r->gid_high);
+  store_be64(gid + 8, r->gid_low);
+  const bool global = v->ethernet || r->lid == 0;
+  put(path, ads::kPort, v->port);
+  if (global) {
+    if (const int32_t code = check_gids(v, r, error)) return code;
+    put(path, ads::kSrcAddrIndex, static_cast<uint32_t>(v->gid_index));
+    put(path, ads::kHopLimit, kHops);
+    memcpy(path + ads::kRgid, gid, 16);
+  }
+  if (v->ethernet) {
+    put(path, ads::kDscp, r->traffic_class >> 2);
+    put(path, ads::kEthPrio, r->service_level & 7);
+    const uint32_t low = v->direct->min_udp_sport != 0 ? v->direct->min_udp_sport : kDynamicPort;
+    const uint32_t room = v->direct->max_udp_sport >= low ? v->direct->max_udp_sport - low + 1 : 1;
+    put(path, ads::kUdpSport, low + (d->number ^ r->number) % room); // spreads connections over ECMP's paths
+    put(path, ads::kRmacHigh, static_cast<uint32_t>(mac[0]) << 8 | mac[1]);
+    put(path, ads::kRmacLow, load_be32(mac + 2));
+    return 0;
+  }
+  put(path, ads::kGrh, global);
+  put(path, ads::kRlid, r->lid);
+  put(path, ads::kSl, r->service_level);
+  if (global) put(path, ads::kTclass, r->traffic_class);
+  return 0;
+}
+
+} // namespace
+
+int32_t resolve_mac(gv_verbs* v, const gv_proxy_remote* r, uint8_t* mac, gv_error* error) {
+  if (const int32_t code = check_gids(v, r, error)) return code;
   AhAttr attr{};
-  memcpy(attr.grh.dgid.raw, gid, 16);
+  store_be64(attr.grh.dgid.raw, r->gid_high);
+  store_be64(attr.grh.dgid.raw + 8, r->gid_low);
   attr.grh.sgid_index = static_cast<uint8_t>(v->gid_index);
   attr.grh.hop_limit = kHops;
   attr.grh.traffic_class = static_cast<uint8_t>(r->traffic_class);
@@ -64,11 +102,8 @@ int32_t resolve_mac(gv_direct* d, const gv_proxy_remote* r, const uint8_t* gid, 
   int32_t code = 0;
   if (const int result = v->mlx5->InitObj(&objects, kObjAh))
     code = refused(error, "the peer's MAC can't be read", result, nullptr, "update rdma-core");
-  else {
-    const uint8_t* mac = out.av->rmac;
-    put(path, ads::kRmacHigh, static_cast<uint32_t>(mac[0]) << 8 | mac[1]);
-    put(path, ads::kRmacLow, load_be32(mac + 2));
-  }
+  else
+    memcpy(mac, out.av->rmac, 6);
   errno = 0;
   const int left = v->mlx5->DestroyAh(ah);
   if (left != 0 && code == 0) {
@@ -79,38 +114,6 @@ int32_t resolve_mac(gv_direct* d, const gv_proxy_remote* r, const uint8_t* gid, 
   return code;
 }
 
-int32_t address(gv_direct* d, const gv_proxy_remote* r, uint8_t* path, gv_error* error) {
-  gv_verbs* v = d->v;
-  uint8_t gid[16];
-  store_be64(gid, r->gid_high);
-  store_be64(gid + 8, r->gid_low);
-  const bool global = v->ethernet || r->lid == 0;
-  put(path, ads::kPort, v->port);
-  if (global) {
-    if (v->gid_index < 0 || (r->gid_high == 0 && r->gid_low == 0))
-      return fail(error, -EINVAL, 0, "%s has no GID: a global route needs one at both ends",
-                  v->gid_index < 0 ? "the port" : "the peer's address");
-    put(path, ads::kSrcAddrIndex, static_cast<uint32_t>(v->gid_index));
-    put(path, ads::kHopLimit, kHops);
-    memcpy(path + ads::kRgid, gid, 16);
-  }
-  if (v->ethernet) {
-    put(path, ads::kDscp, r->traffic_class >> 2);
-    put(path, ads::kEthPrio, r->service_level & 7);
-    const uint32_t low = v->direct->min_udp_sport != 0 ? v->direct->min_udp_sport : kDynamicPort;
-    const uint32_t room = v->direct->max_udp_sport >= low ? v->direct->max_udp_sport - low + 1 : 1;
-    put(path, ads::kUdpSport, low + (d->number ^ r->number) % room); // spreads connections over ECMP's paths
-    return resolve_mac(d, r, gid, path, error);
-  }
-  put(path, ads::kGrh, global);
-  put(path, ads::kRlid, r->lid);
-  put(path, ads::kSl, r->service_level);
-  if (global) put(path, ads::kTclass, r->traffic_class);
-  return 0;
-}
-
-} // namespace
-
 int32_t to_init(gv_direct* d, gv_error* error) {
   Mailbox m;
   put(m.qpc, qpc::kPmState, qpc::kMigrated);
@@ -120,7 +123,7 @@ int32_t to_init(gv_direct* d, gv_error* error) {
   return modify(d, &m, kRst2Init, "the queue pair can't go to INIT", "check the port and the P_Key index", error);
 }
 
-int32_t to_rtr(gv_direct* d, const gv_proxy_remote* r, gv_error* error) {
+int32_t to_rtr(gv_direct* d, const gv_proxy_remote* r, const uint8_t* mac, gv_error* error) {
   gv_verbs* v = d->v;
   Mailbox m;
   uint32_t mtu = kMtu256;
@@ -132,7 +135,7 @@ int32_t to_rtr(gv_direct* d, const gv_proxy_remote* r, gv_error* error) {
   put(m.qpc, qpc::kNextRcvPsn, r->packet_sequence);
   put(m.qpc, qpc::kMinRnrNak, r->rnr_timer);
   put(m.qpc, qpc::kLogRraMax, std::min(log2_of(v->reads), v->direct->log_reads_in));
-  if (const int32_t code = address(d, r, m.path, error)) return code;
+  if (const int32_t code = address(d, r, mac, m.path, error)) return code;
   return modify(d, &m, kInit2Rtr, "the queue pair can't go to RTR",
                 "check that the MTU fits both ports and that the GID index is set", error);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queue pairs of path DIRECT: creating, connecting, resetting, destroying, and the CPU that rings where a GPU can't.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <new>
@@ -15,7 +17,7 @@ using namespace gpuverbs::verbs::mlx5;
 
 namespace {
 
-constexpr uint64_t kUarBytes = 4096;
+constexpr int kErrorTries = 3;
 // MLX5_EVENT_TYPE_*: WQ_CATAS_ERROR, WQ_INVAL_REQ_ERROR, WQ_ACCESS_ERROR
 constexpr struct {
   uint16_t type;
@@ -44,6 +46,32 @@ int32_t give_memory(gv_direct* d, gv_direct_report* report, gv_error* error) {
   return code;
 }
 
+// The page that holds the register, in the GPU's addresses: mapped once for all queue pairs that have a register there. 0 with the reason.
+uint64_t map_page(gv_direct* d, uint64_t reg, gv_error* error) {
+  const auto size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  gv_gpu* gpu = gpu_of(d->queue);
+  const uint64_t page = reg & ~(size - 1);
+  for (MappedPage& each : d->v->direct->pages) {
+    if (each.gpu != gpu || each.page != page) continue;
+    each.users++;
+    d->gpu = gpu;
+    d->page = page;
+    return each.device + (reg - page);
+  }
+  uint64_t device = 0;
+  if (cuda::map_io(gpu, page, size, &device, error) != 0) return 0;
+  d->v->direct->pages.push_back(MappedPage{gpu, page, device, 1});
+  d->gpu = gpu;
+  d->page = page;
+  return device + (reg - page);
+}
+
+void leave_page(gv_direct* d) {
+  for (MappedPage& each : d->v->direct->pages)
+    if (d->page != 0 && each.gpu == d->gpu && each.page == d->page) each.users--;
+  d->page = 0;
+}
+
 // Who rings, and where.
 int32_t choose_ringer(gv_direct* d, gv_direct_report* report, gv_error* error) {
   gv_qp* queue = d->queue;
@@ -54,11 +82,9 @@ int32_t choose_ringer(gv_direct* d, gv_direct_report* report, gv_error* error) {
     add_reason(report, "the CPU rings, as asked");
   } else if (queue->gpu != 0) {
     gv_error refusal{};
-    const auto page = reinterpret_cast<uint64_t>(d->uar.handle->base_addr);
-    uint64_t device = 0;
-    if (cuda::map_io(gpu_of(queue), page, kUarBytes, &device, &refusal) == 0) {
-      d->mapped = page;
-      at = device + (reg - page);
+    const uint64_t mapped = map_page(d, reg, &refusal);
+    if (mapped != 0) {
+      at = mapped;
     } else {
       d->ringer = GV_RINGER_CPU;
       char text[200];
@@ -95,6 +121,7 @@ int32_t create_qp(gv_direct* d, uint32_t collapsed_cq, gv_error* error) {
   put(q, qpc::kPmState, qpc::kMigrated);
   put(q, qpc::kPd, v->direct->pdn);
   put(q, qpc::kUarPage, d->uar.handle->page_id);
+  put(q, qpc::kTsFormat, v->direct->default_timestamps ? qpc::kDefaultTimestamps : 0);
   put(q, qpc::kLogSqSize, static_cast<uint32_t>(__builtin_ctz(queue->depth)));
   if (queue->receive_depth != 0) {
     put(q, qpc::kLogRqSize, static_cast<uint32_t>(__builtin_ctz(queue->receive_depth)));
@@ -136,9 +163,9 @@ int32_t make(gv_direct* d, gv_direct_report* report, gv_error* error) {
   }
   if (const int32_t code = create_qp(d, collapsed, error)) return code;
   for (const auto& each : kEvents)
-    if (const int32_t code = subscribe(v, d->qp, each.type, each.event, d->number, error)) return code;
+    if (const int32_t code = subscribe(v, d->qp, each.type, each.event, d->serial, error)) return code;
   if (d->cq != nullptr)
-    if (const int32_t code = subscribe(v, d->cq, kCqErrorEvent, kEventCqErr, d->number, error)) return code;
+    if (const int32_t code = subscribe(v, d->cq, kCqErrorEvent, kEventCqErr, d->serial, error)) return code;
   if (const int32_t code = choose_ringer(d, report, error)) return code;
   return to_init(d, error);
 }
@@ -166,15 +193,11 @@ int dismantle(gv_direct* d) {
   int r = destroy_object(v, &d->qp);
   if (r == 0) r = destroy_object(v, &d->cq);
   if (r != 0) return r;
-  if (d->mapped != 0) {
-    cuda::unmap_io(gpu_of(d->queue), d->mapped);
-    d->mapped = 0;
-  }
-  if (d->uar.handle != nullptr) {
-    v->mlx5->FreeUar(d->uar.handle);
-    d->uar.handle = nullptr;
-  }
   if ((r = release(v, &d->umem)) != 0) return r;
+  if (!d->parked) {
+    leave_page(d);
+    if (d->uar.handle != nullptr) v->mlx5->FreeUar(d->uar.handle);
+  }
   count_users(d, -1);
   auto& all = v->direct->queue_pairs;
   all.erase(std::remove(all.begin(), all.end(), d), all.end());
@@ -182,11 +205,27 @@ int dismantle(gv_direct* d) {
   return 0;
 }
 
+void unmap_pages(gv_verbs* v) {
+  std::vector<MappedPage> unused;
+  {
+    Control hold(v);
+    if (v->direct == nullptr) return;
+    auto& all = v->direct->pages;
+    const auto first = std::partition(all.begin(), all.end(), [](const MappedPage& p) { return p.users != 0; });
+    unused.assign(first, all.end());
+    all.erase(first, all.end());
+  }
+  for (const MappedPage& each : unused) cuda::unmap_io(each.gpu, each.page);
+}
+
 void break_down(gv_direct* d, uint32_t event) {
+  if (d->dead) return;
   d->event.store(event + 1);
   int32_t ready = GV_STATE_RTS;
   if (!d->state.compare_exchange_strong(ready, GV_STATE_ERROR)) return;
   gv_qp_mark(d->queue, GV_STATE_ERROR);
+  // serve_direct takes the NIC's side along, unless there is no NIC any more.
+  d->error_tries = event == kEventDeviceFatal ? 0 : kErrorTries;
 }
 
 bool serve_direct(gv_direct* d) {
@@ -196,15 +235,19 @@ bool serve_direct(gv_direct* d) {
   int32_t ready = GV_STATE_RTS;
   if (__atomic_load_n(&d->queue->sq->state, __ATOMIC_ACQUIRE) == GV_STATE_ERROR &&
       d->state.compare_exchange_strong(ready, GV_STATE_ERROR))
-    plain_transition(d, k2Err, "the queue pair can't go to ERROR", nullptr);
+    d->error_tries = kErrorTries;
+  if (d->error_tries > 0)
+    d->error_tries =
+        plain_transition(d, k2Err, "the queue pair can't go to ERROR", nullptr) == 0 ? 0 : d->error_tries - 1;
   return moved;
 }
 
 } // namespace gpuverbs::verbs
 
-extern "C" int32_t gv_direct_create(gv_verbs* v, gv_qp* queue, gv_direct_cq* send_cq, gv_direct_cq* receive_cq,
-                                    const gv_direct_attr* attr, gv_direct** out, gv_direct_report* report,
-                                    gv_error* error) {
+namespace {
+
+int32_t create(gv_verbs* v, gv_qp* queue, gv_direct_cq* send_cq, gv_direct_cq* receive_cq, const gv_direct_attr* attr,
+               gv_direct** out, gv_direct_report* report, gv_error* error) {
   Control hold(v);
   int32_t code = 0;
   DirectDevice* device = direct_device(v, error, &code);
@@ -217,6 +260,7 @@ extern "C" int32_t gv_direct_create(gv_verbs* v, gv_qp* queue, gv_direct_cq* sen
   d->attr = *attr;
   d->send_cq = send_cq;
   d->receive_cq = receive_cq;
+  d->serial = ++device->serial;
   d->dead = true; // until it is whole
   count_users(d, 1);
   device->queue_pairs.push_back(d);
@@ -236,12 +280,25 @@ extern "C" int32_t gv_direct_create(gv_verbs* v, gv_qp* queue, gv_direct_cq* sen
   return 0;
 }
 
+} // namespace
+
+extern "C" int32_t gv_direct_create(gv_verbs* v, gv_qp* queue, gv_direct_cq* send_cq, gv_direct_cq* receive_cq,
+                                    const gv_direct_attr* attr, gv_direct** out, gv_direct_report* report,
+                                    gv_error* error) {
+  const int32_t code = create(v, queue, send_cq, receive_cq, attr, out, report, error);
+  if (code != 0) unmap_pages(v);
+  return code;
+}
+
 extern "C" int32_t gv_direct_connect(gv_direct* d, const gv_proxy_remote* r, gv_error* error) {
-  Control hold(d->v);
-  if (d->state != GV_STATE_RESET) return fail(error, -EISCONN, 0, "the queue pair is connected: reset it first");
   if (r->number == 0 || r->number > 0xffffff)
     return fail(error, -EINVAL, 0, "peer's QP number %u: take 1 to 2^24 - 1", r->number);
-  int32_t code = to_rtr(d, r, error);
+  uint8_t mac[6] = {};
+  if (d->v->ethernet && d->state == GV_STATE_RESET)
+    if (const int32_t code = resolve_mac(d->v, r, mac, error)) return code;
+  Control hold(d->v);
+  if (d->state != GV_STATE_RESET) return fail(error, -EISCONN, 0, "the queue pair is connected: reset it first");
+  int32_t code = to_rtr(d, r, mac, error);
   if (code == 0 && (code = to_rts(d, r, error)) != 0) {
     // In RTR it would refuse the next try: back to INIT.
     if (plain_transition(d, k2Rst, "", nullptr) == 0) to_init(d, nullptr);
@@ -282,10 +339,17 @@ extern "C" int32_t gv_direct_query(gv_direct* d, gv_direct_status* out, gv_error
   return 0;
 }
 
-extern "C" int32_t gv_direct_destroy(gv_direct* d, gv_error* error) {
-  Control hold(d->v);
-  d->dead = true;
-  if (const int why = dismantle(d))
+extern "C" int32_t gv_direct_destroy(gv_direct* d, uint32_t in_use, gv_error* error) {
+  gv_verbs* v = d->v;
+  int why;
+  {
+    Control hold(v);
+    d->dead = true;
+    d->parked = in_use != 0;
+    why = dismantle(d);
+  }
+  unmap_pages(v);
+  if (why != 0)
     return fail(error, -why, why, "the queue pair can't be destroyed: it is tried again when the NIC is closed");
   return 0;
 }

@@ -352,7 +352,7 @@ constexpr uint64_t kLightSleepNs = 200000000;
 constexpr uint32_t kPassesToLookAgain = 4096;
 
 void drain(gv_verbs* v) {
-  uint32_t idle = 0, pass = 0;
+  uint32_t idle = 0, pass = 0, looks = 0;
   uint64_t since = now_ns(); // since when nothing has moved
   bool rested = false;
   while (!v->stop.load(std::memory_order_relaxed)) {
@@ -369,7 +369,7 @@ void drain(gv_verbs* v) {
           none &= d->ringer != GV_RINGER_CPU;
         }
       }
-      if (!moved && (none || idle % 64 == 0)) {
+      if (none || ++looks % 64 == 0) {
         take_events(v);
         take_direct_events(v);
       }

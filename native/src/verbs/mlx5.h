@@ -86,7 +86,7 @@ constexpr uint16_t kDbrAddr = 0x38; // 64 bits: the offset in the umem
 namespace qpc { // mlx5_ifc_qpc_bits
 constexpr Field kState{0x00, 28, 4}, kPmState{0x00, 11, 2}, kPd{0x04, 0, 24};
 constexpr Field kMtu{0x08, 29, 3}, kLogMsgMax{0x08, 24, 5}, kLogRqSize{0x08, 19, 4}, kLogRqStride{0x08, 16, 3},
-    kLogSqSize{0x08, 11, 4};
+    kLogSqSize{0x08, 11, 4}, kTsFormat{0x08, 6, 2};
 constexpr Field kUarPage{0x0c, 0, 24}, kRemoteQpn{0x14, 0, 24};
 constexpr size_t kPath = 0x18; // ads
 constexpr Field kLogSraMax{0x70, 21, 3}, kRetryCount{0x70, 16, 3}, kRnrRetry{0x70, 13, 3};
@@ -98,10 +98,11 @@ constexpr uint16_t kDbrAddr = 0xa0; // 64 bits: the offset in the umem
 constexpr Field kRqType{0xac, 24, 3};
 constexpr Field kHwSqCounter{0xb4, 16, 16}, kHwRqCounter{0xb8, 0, 32};
 constexpr Field kDbrUmemValid{0xd0, 28, 1}, kDbrUmemId{0xe4, 0, 32};
-constexpr uint32_t kMigrated = 3;     // MLX5_QPC_PM_STATE_MIGRATED
-constexpr uint32_t kRqZeroSize = 3;   // MLX5_ZERO_LEN_RQ: no receive queue
-constexpr uint32_t kAtomicIbSpec = 1; // MLX5_ATOMIC_MODE_IB_COMP
-constexpr uint32_t kStateError = 6;   // MLX5_QP_STATE_ERR
+constexpr uint32_t kMigrated = 3;          // MLX5_QPC_PM_STATE_MIGRATED
+constexpr uint32_t kRqZeroSize = 3;        // MLX5_ZERO_LEN_RQ: no receive queue
+constexpr uint32_t kAtomicIbSpec = 1;      // MLX5_ATOMIC_MODE_IB_COMP
+constexpr uint32_t kDefaultTimestamps = 1; // MLX5_TIMESTAMP_FORMAT_DEFAULT; 0 is free-running
+constexpr uint32_t kStateError = 6;        // MLX5_QP_STATE_ERR
 constexpr uint32_t kStateRts = 3;
 } // namespace qpc
 
@@ -121,14 +122,15 @@ constexpr Field kLogMaxQpSize{0x10, 16, 8}, kLogMaxCqSize{0x18, 16, 8};
 constexpr Field kLogMaxReadsOut{0x28, 16, 6}, kLogMaxReadsIn{0x28, 0, 6}; // log_max_ra_req_qp, log_max_ra_res_qp
 constexpr Field kLogMaxMessage{0x38, 24, 5}, kCqeVersion{0x3c, 0, 4};
 constexpr Field kHasAtomics{0x40, 1, 1}, kHasRoce{0x40, 2, 1}, kCqIgnoreOverrun{0x44, 31, 1}, kRc{0x44, 0, 1};
-constexpr Field kMaxSqWqeBytes{0x50, 0, 16};
+constexpr Field kMaxSqWqeBytes{0x50, 0, 16}, kSqTimestamps{0x88, 30, 2}; // sq_ts_format
 } // namespace cap
 
 namespace atomic_cap {                   // mlx5_ifc_atomic_caps_bits
 constexpr Field kHostOrder{0x08, 30, 2}; // atomic_req_8B_endianness_mode: 1 host order, 0 big-endian
 } // namespace atomic_cap
 
-namespace roce_cap { // mlx5_ifc_roce_cap_bits
+namespace roce_cap {                       // mlx5_ifc_roce_cap_bits
+constexpr Field kQpTimestamps{0x00, 0, 2}; // qp_ts_format
 constexpr Field kMaxUdpSport{0x18, 16, 16}, kMinUdpSport{0x18, 0, 16}, kTableSize{0x1c, 0, 16};
 } // namespace roce_cap
 

@@ -30,13 +30,17 @@ struct Opened {
     memcpy(&table.name, &found, sizeof found);                                                   \
   } else if (code == 0) {                                                                        \
     code = -ENOSYS;                                                                              \
-    snprintf(text, sizeof text, #symbol " is missing: path DIRECT needs rdma-core 34 or newer"); \
+    snprintf(text, sizeof text, #symbol " is missing: path DIRECT needs rdma-core 35 or newer"); \
   }
 #define GV_LOAD(name, symbol, result, parameters) GV_LOAD_FROM(mlx5, name, symbol)
     GV_MLX5_FUNCTIONS(GV_LOAD)
 #undef GV_LOAD
 #define GV_LOAD(name, symbol, result, parameters) GV_LOAD_FROM(verbs, name, symbol)
     GV_MLX5_VERBS_FUNCTIONS(GV_LOAD)
+#undef GV_LOAD
+#define GV_LOAD(name, symbol, result, parameters) \
+  if (void* found = dlsym(verbs, #symbol)) memcpy(&table.name, &found, sizeof found);
+    GV_MLX5_OPTIONAL(GV_LOAD)
 #undef GV_LOAD
 #undef GV_LOAD_FROM
   }

@@ -106,13 +106,16 @@ constexpr int kOmitEventData = 1;                        // MLX5DV_DEVX_CREATE_E
 // With what of libibverbs only these paths need.
 #define GV_MLX5_VERBS_FUNCTIONS(X)                           \
   X(CreateAh, ibv_create_ah, AddressHandle*, (Pd*, AhAttr*)) \
-  X(DestroyAh, ibv_destroy_ah, int, (AddressHandle*))        \
-  X(RegDmabufMr, ibv_reg_dmabuf_mr, Mr*, (Pd*, uint64_t, size_t, uint64_t, int, int))
+  X(DestroyAh, ibv_destroy_ah, int, (AddressHandle*))
+
+// Null in an older libibverbs.
+#define GV_MLX5_OPTIONAL(X) X(RegDmabufMr, ibv_reg_dmabuf_mr, Mr*, (Pd*, uint64_t, size_t, uint64_t, int, int))
 
 struct Mlx5Library {
 #define GV_MEMBER(name, symbol, result, parameters) result(*name) parameters = nullptr;
   GV_MLX5_FUNCTIONS(GV_MEMBER)
   GV_MLX5_VERBS_FUNCTIONS(GV_MEMBER)
+  GV_MLX5_OPTIONAL(GV_MEMBER)
 #undef GV_MEMBER
 };
 

@@ -194,7 +194,7 @@ class Life {
 
   void unwind() {
     for (int i = 1; i >= 0; i--) {
-      if (served_[i] != nullptr) give([&] { return gv_direct_destroy(served_[i], &error_); });
+      if (served_[i] != nullptr) give([&] { return gv_direct_destroy(served_[i], 0, &error_); });
       if (qp_[i] != nullptr) gv_qp_destroy(qp_[i]);
     }
     if (cq_ != nullptr) give([&] { return gv_direct_cq_destroy(cq_, &error_); });

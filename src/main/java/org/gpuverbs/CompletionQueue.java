@@ -163,19 +163,28 @@ public final class CompletionQueue implements AutoCloseable {
         }
         inside = qp != null && qp.gate().enter() ? qp : null;
       }
-      if (inside != null) {
-        inside.completion(ring, offset, opOwn, out);
-      }
       index++;
+      if (inside != null) {
+        inside.completion(this, index, ring, offset, opOwn, out);
+      }
     }
     if (inside != null) {
       inside.gate().exit();
     }
     if (index != consumer) {
-      consumer = index;
-      consumed(index);
+      taken(index);
     }
     return out.size();
+  }
+
+  /**
+   * Tells the NIC that everything before {@code next} is taken. Before any room in a send or
+   * receive queue is given back for it: else the NIC could complete the next request there while it
+   * still finds this queue full, which breaks it.
+   */
+  void taken(long next) {
+    consumer = next;
+    consumed(next);
   }
 
   /** The index behind the last CQE that the NIC has written. Any thread. */

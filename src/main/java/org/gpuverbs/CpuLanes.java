@@ -78,7 +78,7 @@ public final class CpuLanes implements Initiator {
   @Override
   public long submit(Batch batch) {
     QueuePair qp = batch.queuePair();
-    enter();
+    enter(qp);
     try {
       if (qp.knows(this)) {
         return submitInside(qp, batch);
@@ -125,7 +125,7 @@ public final class CpuLanes implements Initiator {
    * that queue pair. The thread rule is submit's.
    */
   long submit(QueuePair qp, BatchMemory requests, int count, int wqebbs) {
-    enter();
+    enter(qp);
     try {
       if (qp.knows(this)) {
         return submitInside(qp, requests, count, wqebbs);
@@ -151,20 +151,22 @@ public final class CpuLanes implements Initiator {
   }
 
   /**
-   * Sets the mark that this initiator's close and its queue pairs' wait for, then looks whether
+   * Sets the mark that this initiator's close and the queue pair's wait for, then looks whether
    * they have begun. So a submit costs one atomic operation here, not one for each gate.
    */
-  private void enter() {
-    thread.enter();
+  private void enter(QueuePair qp) {
+    thread.enter(qp);
     if (gate.closed()) {
       thread.exit();
       throw new IllegalStateException(name + " is closed");
     }
   }
 
-  /** Waits for the submit that is under way, if one is; false if it was not over in time. */
-  boolean awaitSubmit(long deadline) {
-    return thread.awaitExit(deadline);
+  /**
+   * Waits for a submit to that queue pair, if one is under way; false if it was not over in time.
+   */
+  boolean awaitSubmit(QueuePair qp, long deadline) {
+    return thread.awaitExit(qp, deadline);
   }
 
   /** Whether requests are read within submit, not afterwards. */
@@ -232,7 +234,7 @@ public final class CpuLanes implements Initiator {
       return;
     }
     long deadline = Deadline.after(CLOSE_TIMEOUT);
-    if (!gate.awaitUnused(deadline) || !awaitSubmit(deadline)) {
+    if (!gate.awaitUnused(deadline) || !thread.awaitExit(null, deadline)) {
       Quarantine.report(name, null);
       return;
     }

@@ -11,9 +11,9 @@ final class Holders {
   }
 
   /** Waits for a submit that went in without the queue pair's gate; false at the deadline. */
-  static boolean awaitSubmit(Initiator holder, long deadline) {
+  static boolean awaitSubmit(Initiator holder, QueuePair qp, long deadline) {
     return switch (holder) {
-      case CpuLanes lanes -> lanes.awaitSubmit(deadline);
+      case CpuLanes lanes -> lanes.awaitSubmit(qp, deadline);
       case GpuStream stream -> true;
     };
   }

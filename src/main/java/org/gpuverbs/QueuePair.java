@@ -506,17 +506,19 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /** Takes one CQE of this queue pair. By the CQ's one poller, with the gate held. */
-  void completion(MemorySegment cq, long at, int opOwn, Completions out) {
+  void completion(
+      CompletionQueue from, long next, MemorySegment cq, long at, int opOwn, Completions out) {
     int opcode = Cqe.opcode(opOwn);
     int counter = Cqe.wqeCounter(cq, at);
     boolean failed = Cqe.error(opOwn);
     int syndrome = failed ? Cqe.syndrome(cq, at) : 0;
     long bytes = failed ? 0 : Cqe.byteCount(cq, at);
+    boolean immediate = opcode == Mlx5.CQE_RESP_WR_IMM || opcode == Mlx5.CQE_RESP_SEND_IMM;
+    int value = immediate ? Cqe.immediate(cq, at) : 0;
+    from.taken(next);
     if (opcode == Mlx5.CQE_REQ || opcode == Mlx5.CQE_REQ_ERR) {
       out.addSend(queue.complete(counter, syndrome), number(), syndrome, bytes);
     } else if (receives != null) {
-      boolean immediate = opcode == Mlx5.CQE_RESP_WR_IMM || opcode == Mlx5.CQE_RESP_SEND_IMM;
-      int value = immediate ? Cqe.immediate(cq, at) : 0;
       out.addReceive(receives.complete(counter), number(), syndrome, bytes, value, immediate);
     }
     if (failed) {

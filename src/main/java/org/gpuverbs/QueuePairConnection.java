@@ -55,6 +55,10 @@ final class QueuePairConnection {
       try {
         qp.served().connect(peer, packetSequence);
         qp.queue().ready(qp.number());
+        if (qp.served().failed()) {
+          // Between the two: what broke it found the queue not ready, and so could not say so.
+          qp.queue().mark(SendQueue.STATE_ERROR);
+        }
       } finally {
         qp.gate().exit();
       }

@@ -33,7 +33,7 @@ final class QueuePairUsers {
   /**
    * Whether the initiator may go in without the gate's count, as the one that went in last time may
    * while the gate is open: {@link #awaitUnused} waits for it by its own mark. To be asked after
-   * that mark is set.
+   * that mark is set, with this queue pair in it.
    */
   boolean knows(Initiator initiator) {
     return last == initiator && qp.gate().open();
@@ -95,7 +95,7 @@ final class QueuePairUsers {
 
   private boolean awaitSubmits(long deadline) {
     for (Initiator initiator : lanes) {
-      if (!Holders.awaitSubmit(initiator, deadline)) {
+      if (!Holders.awaitSubmit(initiator, qp, deadline)) {
         return false;
       }
     }
@@ -119,9 +119,9 @@ final class QueuePairUsers {
     SendQueue queue = qp.queue();
     queue.mark(SendQueue.STATE_CLOSED);
     boolean free = awaitUnused(deadline);
-    boolean detached = detachNic();
-    leave(qp.options().sendQueue(), qp.depth(), detached);
-    leave(qp.options().receiveQueue(), qp.options().receiveDepth(), detached);
+    boolean detached = detachNic(!free);
+    leave(qp.options().sendQueue(), qp.depth(), detached, deadline);
+    leave(qp.options().receiveQueue(), qp.options().receiveDepth(), detached, deadline);
     free &= detached;
     GpuQueue gpu = qp.gpuQueue();
     if (!free) {
@@ -144,19 +144,21 @@ final class QueuePairUsers {
   }
 
   /** Whether the NIC touches the queue's memory no more. */
-  private boolean detachNic() {
+  private boolean detachNic(boolean inUse) {
     try {
-      qp.served().close();
+      qp.served().close(inUse);
       return true;
     } catch (IllegalStateException e) {
       return false;
     }
   }
 
-  private void leave(@Nullable CompletionQueue cq, int room, boolean detached) {
+  private void leave(@Nullable CompletionQueue cq, int room, boolean detached, long deadline) {
     if (cq != null) {
       cq.unroute(qp.number());
       if (detached) {
+        // Its number may be given to another queue pair that uses the same completion queue.
+        cq.drop(qp.number(), deadline);
         cq.detach(room);
       } else {
         cq.quarantine();

@@ -112,7 +112,11 @@ public interface Device extends AutoCloseable {
     /** The rings are touched no more when it returns. */
     void reset();
 
-    /** Throws IllegalStateException if the NIC may still touch the rings. */
-    void close();
+    /**
+     * Throws IllegalStateException if the NIC may still touch the rings.
+     *
+     * @param inUse whether somebody may still submit: the doorbell then stays where it is
+     */
+    void close(boolean inUse);
   }
 }

@@ -121,7 +121,7 @@ record DirectQueue(VerbsDevice device, long qp, int number, PathDetails details)
   }
 
   @Override
-  public void close() {
-    DirectCalls.destroy(qp);
+  public void close(boolean inUse) {
+    DirectCalls.destroy(qp, inUse);
   }
 }

@@ -76,7 +76,7 @@ record ProxyQueue(VerbsDevice device, long qp, int number) implements Device.Qp 
   }
 
   @Override
-  public void close() {
+  public void close(boolean inUse) {
     VerbsCalls.qpDestroy(qp);
   }
 }

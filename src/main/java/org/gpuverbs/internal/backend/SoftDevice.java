@@ -165,7 +165,7 @@ public final class SoftDevice implements Device {
     }
 
     @Override
-    public void close() {
+    public void close(boolean inUse) {
       qp.close();
     }
   }

@@ -10,6 +10,7 @@ import org.gpuverbs.QueuePairAddress;
 import org.gpuverbs.QueuePairOptions;
 import org.gpuverbs.RdmaException;
 import org.gpuverbs.Ringer;
+import org.gpuverbs.internal.cuda.CudaCopyEngine;
 import org.gpuverbs.internal.discovery.RdmaPort;
 import org.gpuverbs.internal.shim.DirectCalls;
 import org.gpuverbs.internal.shim.VerbsCalls;
@@ -112,7 +113,10 @@ public final class VerbsDevice implements Device {
 
   @Override
   public Region register(long address, long length, CopyEngine copies, int access) {
-    return region(address, length, access);
+    return copies instanceof CudaCopyEngine engine
+        ? new Registered(
+            handle, VerbsCalls.registerGpu(handle, engine.gpu(), address, length, access))
+        : region(address, length, access);
   }
 
   private Region region(long address, long length, int access) {

@@ -17,6 +17,11 @@ public final class CudaCopyEngine implements CopyEngine {
     this.pool = pool;
   }
 
+  /** The gv_gpu. */
+  public long gpu() {
+    return gpu;
+  }
+
   @Override
   public Stream open() {
     long staging = pool.take(STAGING);

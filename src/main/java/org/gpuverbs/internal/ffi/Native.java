@@ -4033,6 +4033,72 @@ public class Native extends Native$shared {
         }
     }
 
+    private static class gv_verbs_register_gpu {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER,
+            Native.C_LONG,
+            Native.C_LONG,
+            Native.C_INT,
+            Native.C_POINTER,
+            Native.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gv_verbs_register_gpu");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register_gpu(gv_verbs *verbs, gv_gpu *gpu, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static FunctionDescriptor gv_verbs_register_gpu$descriptor() {
+        return gv_verbs_register_gpu.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register_gpu(gv_verbs *verbs, gv_gpu *gpu, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static MethodHandle gv_verbs_register_gpu$handle() {
+        return gv_verbs_register_gpu.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register_gpu(gv_verbs *verbs, gv_gpu *gpu, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static MemorySegment gv_verbs_register_gpu$address() {
+        return gv_verbs_register_gpu.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gv_verbs_register_gpu(gv_verbs *verbs, gv_gpu *gpu, uint64_t address, uint64_t length, uint32_t access, gv_verbs_region *out, gv_error *error)
+     * }
+     */
+    public static int gv_verbs_register_gpu(MemorySegment verbs, MemorySegment gpu, long address, long length, int access, MemorySegment out, MemorySegment error) {
+        var mh$ = gv_verbs_register_gpu.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gv_verbs_register_gpu", verbs, gpu, address, length, access, out, error);
+            }
+            return (int)mh$.invokeExact(verbs, gpu, address, length, access, out, error);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gv_verbs_deregister {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             Native.C_INT,
@@ -5151,6 +5217,7 @@ public class Native extends Native$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             Native.C_INT,
             Native.C_POINTER,
+            Native.C_INT,
             Native.C_POINTER
         );
 
@@ -5162,7 +5229,7 @@ public class Native extends Native$shared {
     /**
      * Function descriptor for:
      * {@snippet lang=c :
-     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * int32_t gv_direct_destroy(gv_direct *direct, uint32_t in_use, gv_error *error)
      * }
      */
     public static FunctionDescriptor gv_direct_destroy$descriptor() {
@@ -5172,7 +5239,7 @@ public class Native extends Native$shared {
     /**
      * Downcall method handle for:
      * {@snippet lang=c :
-     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * int32_t gv_direct_destroy(gv_direct *direct, uint32_t in_use, gv_error *error)
      * }
      */
     public static MethodHandle gv_direct_destroy$handle() {
@@ -5182,7 +5249,7 @@ public class Native extends Native$shared {
     /**
      * Address for:
      * {@snippet lang=c :
-     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * int32_t gv_direct_destroy(gv_direct *direct, uint32_t in_use, gv_error *error)
      * }
      */
     public static MemorySegment gv_direct_destroy$address() {
@@ -5191,16 +5258,16 @@ public class Native extends Native$shared {
 
     /**
      * {@snippet lang=c :
-     * int32_t gv_direct_destroy(gv_direct *direct, gv_error *error)
+     * int32_t gv_direct_destroy(gv_direct *direct, uint32_t in_use, gv_error *error)
      * }
      */
-    public static int gv_direct_destroy(MemorySegment direct, MemorySegment error) {
+    public static int gv_direct_destroy(MemorySegment direct, int in_use, MemorySegment error) {
         var mh$ = gv_direct_destroy.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
-                traceDowncall("gv_direct_destroy", direct, error);
+                traceDowncall("gv_direct_destroy", direct, in_use, error);
             }
-            return (int)mh$.invokeExact(direct, error);
+            return (int)mh$.invokeExact(direct, in_use, error);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {

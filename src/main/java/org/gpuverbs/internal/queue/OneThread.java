@@ -17,7 +17,7 @@ public final class OneThread {
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
-      HOLDER = lookup.findVarHandle(OneThread.class, "holder", Thread.class);
+      HOLDER = lookup.findVarHandle(OneThread.class, "holder", Object.class);
       EXITS = lookup.findVarHandle(OneThread.class, "exits", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -26,7 +26,11 @@ public final class OneThread {
 
   private final String what;
 
-  private volatile @Nullable Thread holder;
+  /** What the one inside came for; null: nobody is. */
+  private volatile @Nullable Object holder;
+
+  /** For messages. */
+  private @Nullable Thread inside;
 
   /** How often somebody has left; written by the holder alone. */
   @SuppressWarnings("unused") // through EXITS
@@ -43,20 +47,34 @@ public final class OneThread {
    * @throws IllegalStateException if another call is inside
    */
   public void enter() {
-    if (!HOLDER.compareAndSet(this, null, Thread.currentThread())) {
+    enter(this);
+  }
+
+  /**
+   * As {@link #enter()}, saying what for, so that {@link #awaitExit} can tell.
+   *
+   * @throws IllegalStateException if another call is inside
+   */
+  public void enter(Object what) {
+    if (!HOLDER.compareAndSet(this, null, what)) {
       throw new IllegalStateException(
-          what
+          this.what
               + " serves one thread at a time: "
               + name(Thread.currentThread())
               + " called while "
-              + name(holder)
+              + name(inside)
               + " is inside");
     }
+    inside = Thread.currentThread();
   }
 
   /** As {@link #enter}, and false if another call is inside. */
   public boolean tryEnter() {
-    return HOLDER.compareAndSet(this, null, Thread.currentThread());
+    if (!HOLDER.compareAndSet(this, null, this)) {
+      return false;
+    }
+    inside = Thread.currentThread();
+    return true;
   }
 
   /** Ends what {@link #enter} began. */
@@ -66,17 +84,18 @@ public final class OneThread {
   }
 
   /**
-   * Waits until whoever is inside now has left; false if they had not by the deadline (of
-   * System.nanoTime). For one who has set a flag that everybody reads after {@link #enter}: since
-   * entering is a compare-and-set and the flag volatile, either the one inside is seen here, or it
-   * sees the flag. Those who enter later need not be waited for.
+   * Waits until whoever is inside now has left, if that one came for {@code what} or that is null;
+   * false if they had not by the deadline (of System.nanoTime). For one who has set a flag that
+   * everybody reads after {@link #enter}: since entering is a compare-and-set and the flag
+   * volatile, either the one inside is seen here, or it sees the flag. Those who enter later need
+   * not be waited for.
    */
-  public boolean awaitExit(long deadlineNanos) {
-    if (holder == null) {
+  public boolean awaitExit(@Nullable Object what, long deadlineNanos) {
+    if (!holds(what)) {
       return true;
     }
     long before = (long) EXITS.getAcquire(this);
-    for (int looks = 0; holder != null && (long) EXITS.getAcquire(this) == before; looks++) {
+    for (int looks = 0; holds(what) && (long) EXITS.getAcquire(this) == before; looks++) {
       if (System.nanoTime() - deadlineNanos > 0) {
         return false;
       }
@@ -87,6 +106,11 @@ public final class OneThread {
       }
     }
     return true;
+  }
+
+  private boolean holds(@Nullable Object what) {
+    Object now = holder;
+    return what == null ? now != null : now == what;
   }
 
   private static String name(@Nullable Thread thread) {

@@ -185,11 +185,12 @@ public final class DirectCalls {
     }
   }
 
-  /** Destroys a queue pair. */
-  public static void destroy(long qp) {
+  /** Destroys a queue pair; the doorbell stays mapped if kernels may still ring. */
+  public static void destroy(long qp, boolean inUse) {
     try (Arena arena = Arena.ofConfined()) {
       NativeError error = new NativeError(arena);
-      error.letGo("a queue pair", Native.gv_direct_destroy(pointer(qp), error.segment()));
+      error.letGo(
+          "a queue pair", Native.gv_direct_destroy(pointer(qp), inUse ? 1 : 0, error.segment()));
     }
   }
 

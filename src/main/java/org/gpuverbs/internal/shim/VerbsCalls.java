@@ -104,6 +104,21 @@ public final class VerbsCalls {
     }
   }
 
+  /** As register, for memory of a gv_gpu. */
+  public static Registered registerGpu(
+      long device, long gpu, long address, long length, int access) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = gv_verbs_region.allocate(arena);
+      NativeError error = new NativeError(arena);
+      error.require(
+          "memory of a GPU can't be registered",
+          Native.gv_verbs_register_gpu(
+              pointer(device), pointer(gpu), address, length, access, out, error.segment()));
+      return new Registered(
+          gv_verbs_region.handle(out), gv_verbs_region.lkey(out), gv_verbs_region.rkey(out));
+    }
+  }
+
   /** Invalidates a registration. */
   public static void deregister(long device, long region) {
     try (Arena arena = Arena.ofConfined()) {

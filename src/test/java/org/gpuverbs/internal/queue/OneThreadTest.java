@@ -26,15 +26,25 @@ class OneThreadTest {
 
   @Test
   void nobodyInsideNeedsNoWait() {
-    assertTrue(thread.awaitExit(Deadline.after(Duration.ZERO)));
+    assertTrue(thread.awaitExit(null, Deadline.after(Duration.ZERO)));
   }
 
   @Test
   void whoIsInsideIsWaitedFor() {
     thread.enter();
-    assertFalse(thread.awaitExit(Deadline.after(Duration.ofMillis(2))));
+    assertFalse(thread.awaitExit(null, Deadline.after(Duration.ofMillis(2))));
     thread.exit();
-    assertTrue(thread.awaitExit(Deadline.after(Duration.ZERO)));
+    assertTrue(thread.awaitExit(null, Deadline.after(Duration.ZERO)));
+  }
+
+  @Test
+  void oneWhoCameForSomethingElseIsNotWaitedFor() {
+    thread.enter("this");
+    assertTrue(thread.awaitExit("that", Deadline.after(Duration.ZERO)));
+    assertFalse(thread.awaitExit("this", Deadline.after(Duration.ofMillis(2))));
+    assertFalse(thread.awaitExit(null, Deadline.after(Duration.ofMillis(2))));
+    thread.exit();
+    assertTrue(thread.awaitExit("this", Deadline.after(Duration.ZERO)));
   }
 
   @Test
@@ -42,7 +52,7 @@ class OneThreadTest {
   void oneWhoEntersLaterIsNotWaitedFor() throws Exception {
     thread.enter();
     FutureTask<Boolean> wait =
-        new FutureTask<>(() -> thread.awaitExit(Deadline.after(Duration.ofSeconds(10))));
+        new FutureTask<>(() -> thread.awaitExit(null, Deadline.after(Duration.ofSeconds(10))));
     Thread waiter = Thread.ofPlatform().daemon().start(wait);
     while (waiter.getState() != Thread.State.TIMED_WAITING) {
       Thread.onSpinWait();

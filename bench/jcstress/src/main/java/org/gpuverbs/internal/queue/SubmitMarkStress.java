@@ -22,7 +22,7 @@ public class SubmitMarkStress {
   private int freed;
 
   private boolean submit() {
-    mark.enter();
+    mark.enter(gate);
     try {
       return gate.open() && freed != 0;
     } finally {
@@ -41,7 +41,7 @@ public class SubmitMarkStress {
   @Actor
   public void closer() {
     gate.close();
-    if (mark.awaitExit(System.nanoTime() + 10_000_000_000L)) {
+    if (mark.awaitExit(gate, System.nanoTime() + 10_000_000_000L)) {
       freed = 1;
     }
   }
