@@ -257,10 +257,10 @@ TEST(a_port_that_goes_down_is_told_and_breaks_nothing) {
   Pair here(rig);
   gv_direct_status status{};
   standin().set("port.state", 1);
-  CHECK(standin().event(0, 0x09) == 1);
+  CHECK(standin().async(0, 10, 1) == 1);
   CHECK(in_time([&] { return gv_direct_query(here.direct, &status, &rig.error) == 0 && status.event == 11; }));
   standin().set("port.state", 4);
-  CHECK(standin().event(0, 0x09) == 1);
+  CHECK(standin().async(0, 9, 1) == 1);
   CHECK(in_time([&] { return gv_direct_query(here.direct, &status, &rig.error) == 0 && status.event == 0; }));
 }
 

@@ -327,6 +327,7 @@ enum Event {
   kEventQpReqErr = 2,
   kEventQpAccessErr = 3,
   kEventDeviceFatal = 8,
+  kEventPortActive = 9,
   kEventPortErr = 10
 };
 

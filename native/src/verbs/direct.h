@@ -86,6 +86,8 @@ namespace gpuverbs::verbs {
 // direct_device.cpp. nullptr, with the reason in `error` and its code in *code, where the device can't do it.
 DirectDevice* direct_device(gv_verbs* v, gv_error* error, int32_t* code);
 void close_direct_device(gv_verbs* v);
+// The port went up or down; by the device's thread.
+void note_port(gv_verbs* v);
 // Asynchronous events of DEVX objects; by the device's thread.
 void take_direct_events(gv_verbs* v);
 // Has events of an object told: `type` as MLX5_EVENT_TYPE_*, `event` as in ibv_event_type, `serial` of its queue pair or CQ.

@@ -15,9 +15,8 @@ using namespace mlx5;
 
 namespace {
 
-// A cookie is an object's serial number, never used twice, and the kind of event; 0: the port's.
+// A cookie is an object's serial number, never used twice, and the kind of event.
 constexpr int kEventBits = 8;
-constexpr uint16_t kPortChange = 0x09; // MLX5_EVENT_TYPE_PORT_CHANGE, include/linux/mlx5/device.h
 
 int32_t query(gv_verbs* v, uint32_t type, uint8_t* out, gv_error* error) {
   uint8_t in[kShort] = {};
@@ -90,21 +89,7 @@ int32_t equip(gv_verbs* v, DirectDevice* d, gv_error* error) {
   if (d->events == nullptr)
     return refused(error, "no channel for the NIC's events", 0, nullptr, "update the kernel to 5.3 or newer");
   fcntl(d->events->fd, F_SETFL, fcntl(d->events->fd, F_GETFL) | O_NONBLOCK);
-  // Only for who asks; firmware may not give it to users.
-  uint16_t port = kPortChange;
-  lib->SubscribeEvent(d->events, nullptr, sizeof port, &port, 0);
   return 0;
-}
-
-// A port that went down breaks no queue pair: retries may bridge it. Who asks is told.
-void note_port(gv_verbs* v) {
-  PortAttr port{};
-  const bool down =
-      v->lib->QueryPort(v->context, static_cast<uint8_t>(v->port), &port) == 0 && port.state != kPortActive;
-  for (gv_direct* d : v->direct->queue_pairs) {
-    uint32_t before = down ? 0 : kEventPortErr + 1;
-    d->event.compare_exchange_strong(before, down ? kEventPortErr + 1 : 0);
-  }
 }
 
 void unequip(gv_verbs* v, DirectDevice* d) {
@@ -140,16 +125,24 @@ void close_direct_device(gv_verbs* v) {
   v->direct.reset();
 }
 
+// A port that went down breaks no queue pair: retries may bridge it. Who asks is told.
+void note_port(gv_verbs* v) {
+  if (v->direct == nullptr) return;
+  PortAttr port{};
+  const bool down =
+      v->lib->QueryPort(v->context, static_cast<uint8_t>(v->port), &port) == 0 && port.state != kPortActive;
+  for (gv_direct* d : v->direct->queue_pairs) {
+    uint32_t before = down ? 0 : kEventPortErr + 1;
+    d->event.compare_exchange_strong(before, down ? kEventPortErr + 1 : 0);
+  }
+}
+
 void take_direct_events(gv_verbs* v) {
   if (v->direct == nullptr) return;
   pollfd ready{v->direct->events->fd, POLLIN, 0};
   uint64_t cookie = 0;
   while (poll(&ready, 1, 0) > 0 &&
          v->mlx5->GetEvent(v->direct->events, &cookie, sizeof cookie) >= static_cast<ssize_t>(sizeof cookie)) {
-    if (cookie == 0) {
-      note_port(v);
-      continue;
-    }
     const uint64_t serial = cookie >> kEventBits;
     const auto event = static_cast<uint32_t>(cookie & ((1u << kEventBits) - 1));
     for (gv_direct* d : v->direct->queue_pairs) {

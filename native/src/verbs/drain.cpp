@@ -306,6 +306,7 @@ void take_events(gv_verbs* v) {
           (event.element.pointer == p->qp || event.element.pointer == p->sends || event.element.pointer == p->receives);
       if (ours || event.event_type == kEventDeviceFatal) break_down(p);
     }
+    if (event.event_type == kEventPortErr || event.event_type == kEventPortActive) note_port(v);
     if (v->direct != nullptr && event.event_type == kEventDeviceFatal)
       for (gv_direct* d : v->direct->queue_pairs) break_down(d, kEventDeviceFatal);
     v->lib->AckAsyncEvent(&event);

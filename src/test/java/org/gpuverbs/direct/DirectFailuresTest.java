@@ -34,7 +34,8 @@ class DirectFailuresTest {
   // MLX5_EVENT_TYPE_* of linux include/linux/mlx5/device.h
   private static final int CQ_ERROR = 0x04;
   private static final int WQ_CATAS_ERROR = 0x05;
-  private static final int PORT_CHANGE = 0x09;
+  private static final int PORT_DOWN = 10;
+  private static final int PORT_UP = 9;
   private static final int WQ_ACCESS_ERROR = 0x11;
 
   private static RemoteMemory forged(Ends ends) {
@@ -223,7 +224,7 @@ class DirectFailuresTest {
   void aPortThatWentDownIsToldAndBreaksNothing() throws Exception {
     try (Ends ends = new Ends()) {
       ends.machine.set("port.state", 1);
-      ends.machine.raise(0, PORT_CHANGE);
+      ends.machine.raise(PORT_DOWN);
       long deadline = System.nanoTime() + Ends.TIMEOUT.toNanos();
       while (!ends.qp.queryNic().orElseThrow().event().contains("port down")) {
         assertTrue(System.nanoTime() - deadline < 0, "no event");
@@ -231,7 +232,7 @@ class DirectFailuresTest {
       }
       assertEquals(QueuePairState.READY, ends.qp.state());
       ends.machine.set("port.state", 4);
-      ends.machine.raise(0, PORT_CHANGE);
+      ends.machine.raise(PORT_UP);
       ends.run(ends.write(0, 8));
     }
   }
