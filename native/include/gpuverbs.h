@@ -362,7 +362,7 @@ typedef struct gv_direct gv_direct;
 typedef struct gv_direct_cq gv_direct_cq;
 
 /* Where a doorbell register comes from, best first. */
-#define GV_UAR_DEDICATED 0 /* a non-cached page of the queue pair's own */
+#define GV_UAR_DEDICATED 0 /* a non-cached register of the queue pair's own */
 #define GV_UAR_NON_CACHED 1
 #define GV_UAR_BLUEFLAME 2 /* write-combining */
 

@@ -18,7 +18,7 @@ public record PathDetails(
   public enum Doorbell {
     /** Paths PROXY and SOFT: a word in host memory that a thread looks at. */
     WORD,
-    /** Path DIRECT: a non-cached page of the NIC for this queue pair alone. The best. */
+    /** Path DIRECT: a non-cached register of the NIC for this queue pair alone. The best. */
     DEDICATED,
     /** Path DIRECT: a non-cached register of the NIC. */
     NON_CACHED,

@@ -81,7 +81,7 @@ record DirectChecks(Function<RdmaDevice, Optional<DirectAnswer>> ask, Findings o
 
   private void doorbell(String who, Doorbell best) {
     switch (best) {
-      case DEDICATED -> out.found("UAR", who, "non-cached pages, one a queue pair");
+      case DEDICATED -> out.found("UAR", who, "non-cached registers, one a queue pair");
       case NON_CACHED ->
           out.note(
               "UAR",
