@@ -312,6 +312,7 @@ extern "C" int32_t gv_direct_reset(gv_direct* d, gv_error* error) {
   if (const int32_t code = plain_transition(d, k2Rst, "the queue pair can't be reset", error)) return code;
   d->state = GV_STATE_RESET;
   d->event = 0;
+  d->error_tries = 0; // of the life before
   __atomic_store_n(reinterpret_cast<uint64_t*>(d->queue->doorbell), 0ull, __ATOMIC_RELEASE);
   return to_init(d, error);
 }
