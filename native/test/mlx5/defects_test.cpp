@@ -300,4 +300,39 @@ TEST(queues_in_gpu_memory_go_by_dmabuf_else_by_peermem) {
   fake("fake_refuse_dmabuf", 0);
 }
 
+TEST(gpu_memory_is_registered_by_dmabuf_else_by_peermem) {
+  Gpu gpu;
+  static const struct {
+    int64_t kernel, memlock;
+    int refuse;
+    int32_t code;
+    bool dmabuf;
+  } kCases[] = {{1, -1, 0, 0, true}, {0, -1, 0, 0, false}, {1, -1, 1, 0, false}, {1, 4096, 0, -ENOMEM, false}};
+  for (const auto& each : kCases) {
+    machine({{"dmabuf", each.kernel}, {"memlock", each.memlock}});
+    fake("fake_refuse_dmabuf", each.refuse);
+    gv_error error{};
+    gv_verbs* verbs = nullptr;
+    gv_verbs_info info{};
+    CHECK(gv_verbs_open("mlx5_0", 1, 3, &verbs, &info, &error) == 0);
+    uint64_t memory = 0;
+    CHECK(gv_gpu_allocate(gpu.open, 1 << 20, GV_MEMORY_DEVICE, &memory, &error) == 0);
+    gv_verbs_region region{};
+    // A part of a page, so that the dma-buf begins before it and ends behind.
+    const int32_t code = gv_verbs_register_gpu(verbs, gpu.open, memory + 4160, 100000, 1 | 2, &region, &error);
+    CHECK(code == each.code);
+    if (code == 0) {
+      CHECK(mlx5_standin_get("live.mrs") == 1);
+      CHECK(mlx5_standin_get("calls.ibv_reg_mr") == (each.dmabuf ? 0 : 1));
+      CHECK(gv_verbs_deregister(verbs, region.handle, &error) == 0);
+    } else {
+      CHECK(std::strstr(error.text, "ulimit -l") != nullptr);
+    }
+    CHECK(gv_verbs_close(verbs, &error) == 0);
+    CHECK(gv_gpu_free(gpu.open, memory, GV_MEMORY_DEVICE, &error) == 0);
+    fake("fake_refuse_dmabuf", 0);
+    expect_nothing_left("a GPU's region");
+  }
+}
+
 int main(int argc, char** argv) { return check::run(argc, argv); }
