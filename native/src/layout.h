@@ -18,6 +18,10 @@ inline uint64_t round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) 
 
 inline bool power_of_two(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
+// An owner-bit CQ: its CQEs, then a page for the doorbell record of one that a NIC produces.
+inline uint64_t cqe_ring_bytes(uint32_t depth) { return round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage); }
+inline uint64_t cq_bytes(uint32_t depth) { return cqe_ring_bytes(depth) + kPage; }
+
 inline uint32_t signal_every_of(const gv_qp_attr* a) {
   if (!a->collapsed) return 1; // a full CQ has a CQE for every WQE
   return a->signal_every == 0 ? a->depth / 4 : a->signal_every;

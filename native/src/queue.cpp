@@ -43,8 +43,7 @@ extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* erro
   const uint64_t ring = static_cast<uint64_t>(a->depth) * GV_WQEBB;
   const uint64_t receive = static_cast<uint64_t>(a->receive_depth) * GV_RQ_STRIDE;
   // mlx5: one buffer holds the receive queue, then at once the send queue.
-  const uint64_t receive_at = 0, ring_at = receive;
-  const uint64_t doorbell_at = round_up(ring_at + ring, kPage);
+  const uint64_t doorbell_at = round_up(receive + ring, kPage);
   const uint64_t sq_at = doorbell_at + kPage; // the doorbell has a page to itself, as a UAR has
   const uint64_t dbr_at = sq_at + round_up(sizeof(gv_sq), kLine);
   const uint64_t cqe_at = dbr_at + kLine;
@@ -67,8 +66,8 @@ extern "C" int32_t gv_qp_create(const gv_qp_attr* a, gv_qp** out, gv_error* erro
   qp->block_bytes = bytes;
   qp->depth = a->depth;
   qp->receive_depth = a->receive_depth;
-  qp->ring = at + ring_at;
-  qp->receive_ring = receive == 0 ? 0 : at + receive_at;
+  qp->ring = at + receive;
+  qp->receive_ring = receive == 0 ? 0 : at;
   qp->doorbell = at + doorbell_at;
   qp->sq = reinterpret_cast<gv_sq*>(at + sq_at);
   qp->dbr = at + dbr_at;
@@ -132,16 +131,13 @@ extern "C" void gv_qp_destroy(gv_qp* qp) {
 extern "C" int32_t gv_cq_create(uint32_t depth, uint64_t* ring, gv_error* error) {
   if (!power_of_two(depth) || depth > (1u << 22))
     return fail(error, -EINVAL, 0, "CQ depth %u: use a power of two up to 2^22", depth);
-  // Behind the ring a page for the doorbell record of a CQ that a NIC produces.
-  const uint64_t bytes = round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage) + kPage;
-  void* p = map_pages(bytes);
+  void* p = map_pages(cq_bytes(depth));
   if (p == nullptr) return fail(error, -ENOMEM, errno, "no memory for a CQ of depth %u", depth);
-  memset(p, 0xff, bytes - kPage);
+  memset(p, 0xff, cqe_ring_bytes(depth));
   *ring = reinterpret_cast<uint64_t>(p);
   return 0;
 }
 
 extern "C" void gv_cq_destroy(uint64_t ring, uint32_t depth) {
-  if (ring != 0)
-    munmap(reinterpret_cast<void*>(ring), round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage) + kPage);
+  if (ring != 0) munmap(reinterpret_cast<void*>(ring), cq_bytes(depth));
 }

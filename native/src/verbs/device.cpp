@@ -21,9 +21,6 @@ uint64_t big_endian(const uint8_t* bytes) {
   return __builtin_bswap64(value);
 }
 
-// Some calls return -1 and set errno, some the errno itself.
-int failure(int result) { return result > 0 ? result : (errno != 0 ? errno : EIO); }
-
 // A ConnectX is opened for DEVX, which path DIRECT needs and path PROXY does not mind.
 Context* open_device(gv_verbs* v, Device* device) {
   gv_error why{};
@@ -157,6 +154,21 @@ int sweep(gv_verbs* v) {
 }
 
 } // namespace
+
+void gpuverbs::verbs::address_peer(const gv_verbs* v, const gv_proxy_remote* r, AhAttr* ah) {
+  const uint64_t high = __builtin_bswap64(r->gid_high);
+  const uint64_t low = __builtin_bswap64(r->gid_low);
+  memcpy(ah->grh.dgid.raw, &high, 8);
+  memcpy(ah->grh.dgid.raw + 8, &low, 8);
+  ah->grh.sgid_index = static_cast<uint8_t>(v->gid_index < 0 ? 0 : v->gid_index);
+  ah->grh.hop_limit = kHops;
+  ah->grh.traffic_class = static_cast<uint8_t>(r->traffic_class);
+  ah->dlid = static_cast<uint16_t>(r->lid);
+  ah->sl = static_cast<uint8_t>(r->service_level);
+  // RoCE has no LIDs; InfiniBand needs a global route only between subnets.
+  ah->is_global = v->ethernet || r->lid == 0 ? 1 : 0;
+  ah->port_num = static_cast<uint8_t>(v->port);
+}
 
 gv_verbs::gv_verbs() = default;
 gv_verbs::~gv_verbs() = default;

@@ -64,7 +64,19 @@ void drain(gv_verbs* v);
 constexpr uint32_t kMaxReads =
     16; // outstanding reads that are asked for: both ends take the same, where devices have them
 
+constexpr uint8_t kHops = 64; // of a global route
+
+// Where a peer is, as verbs want it.
+void address_peer(const gv_verbs* v, const gv_proxy_remote* r, AhAttr* ah);
+
 inline uint32_t mtu_bytes(int code) { return code >= kMtu256 && code <= kMtu4096 ? 128u << code : 0; }
+
+// The smallest code of as many bytes, at most 4096.
+inline int mtu_code(uint32_t bytes) {
+  int code = kMtu256;
+  while (code < kMtu4096 && mtu_bytes(code) < bytes) code++;
+  return code;
+}
 
 } // namespace gpuverbs::verbs
 

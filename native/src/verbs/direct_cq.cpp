@@ -41,7 +41,7 @@ int destroy_object(gv_verbs* v, DevxObject** object) {
   if (*object == nullptr) return 0;
   errno = 0;
   const int r = v->mlx5->ObjDestroy(*object);
-  if (r != 0) return r > 0 ? r : errno != 0 ? errno : EIO;
+  if (r != 0) return failure(r);
   *object = nullptr;
   return 0;
 }
@@ -73,7 +73,7 @@ extern "C" int32_t gv_direct_cq_create(gv_verbs* v, uint64_t ring, uint32_t dept
   cq->serial = ++d->serial;
   d->cqs.push_back(cq);
   // gv_cq_create leaves a page behind the ring for the doorbell record.
-  const uint64_t bytes = round_up(static_cast<uint64_t>(depth) * GV_CQE_SIZE, kPage);
+  const uint64_t bytes = cqe_ring_bytes(depth);
   cq->dbr = reinterpret_cast<uint32_t*>(ring + bytes);
   __atomic_store_n(cq->dbr, 0u, __ATOMIC_RELEASE);
   code = register_host(v, ring, bytes + kPage, &cq->umem, error);

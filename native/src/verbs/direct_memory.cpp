@@ -38,7 +38,7 @@ int32_t register_host(gv_verbs* v, uint64_t base, uint64_t bytes, Umem* out, gv_
   errno = 0;
   out->handle = v->mlx5->UmemRegEx(v->context, &in);
   if (out->handle == nullptr) {
-    const int why = errno != 0 ? errno : EIO;
+    const int why = failure(-1);
     return fail(error, -why, why, "the queue's %llu bytes can't be registered: %s",
                 static_cast<unsigned long long>(bytes), umem_fix(why));
   }
@@ -68,7 +68,7 @@ int32_t register_gpu(gv_verbs* v, gv_gpu* gpu, uint64_t base, uint64_t bytes, Um
   errno = 0;
   out->handle = v->mlx5->UmemRegEx(v->context, &in);
   if (out->handle == nullptr) {
-    const int last = errno != 0 ? errno : EIO;
+    const int last = failure(-1);
     return fail(error, -last, last,
                 "the GPU's memory can't be given to the NIC: dma-buf: %.90s; nvidia-peermem: errno %d: load it, or"
                 " use Placement.HOST",
@@ -84,7 +84,7 @@ int release(gv_verbs* v, Umem* umem) {
   if (umem->handle == nullptr) return 0;
   errno = 0;
   const int r = v->mlx5->UmemDereg(umem->handle);
-  if (r != 0) return r > 0 ? r : errno != 0 ? errno : EIO;
+  if (r != 0) return failure(r);
   umem->handle = nullptr;
   return 0;
 }

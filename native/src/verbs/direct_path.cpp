@@ -11,7 +11,6 @@ using namespace mlx5;
 
 namespace {
 
-constexpr uint32_t kHops = 64;
 constexpr uint32_t kDynamicPort = 0xc000; // RoCE v2's UDP source ports begin there
 
 struct Mailbox {
@@ -82,14 +81,7 @@ int32_t address(gv_direct* d, const gv_proxy_remote* r, const uint8_t* mac, uint
 int32_t resolve_mac(gv_verbs* v, const gv_proxy_remote* r, uint8_t* mac, gv_error* error) {
   if (const int32_t code = check_gids(v, r, error)) return code;
   AhAttr attr{};
-  store_be64(attr.grh.dgid.raw, r->gid_high);
-  store_be64(attr.grh.dgid.raw + 8, r->gid_low);
-  attr.grh.sgid_index = static_cast<uint8_t>(v->gid_index);
-  attr.grh.hop_limit = kHops;
-  attr.grh.traffic_class = static_cast<uint8_t>(r->traffic_class);
-  attr.sl = static_cast<uint8_t>(r->service_level);
-  attr.is_global = 1;
-  attr.port_num = static_cast<uint8_t>(v->port);
+  address_peer(v, r, &attr);
   errno = 0;
   AddressHandle* ah = v->mlx5->CreateAh(v->pd, &attr);
   if (ah == nullptr)
@@ -126,10 +118,8 @@ int32_t to_init(gv_direct* d, gv_error* error) {
 int32_t to_rtr(gv_direct* d, const gv_proxy_remote* r, const uint8_t* mac, gv_error* error) {
   gv_verbs* v = d->v;
   Mailbox m;
-  uint32_t mtu = kMtu256;
-  while (mtu < kMtu4096 && mtu_bytes(static_cast<int>(mtu)) < r->mtu) mtu++;
   rights(d, m.qpc);
-  put(m.qpc, qpc::kMtu, mtu);
+  put(m.qpc, qpc::kMtu, static_cast<uint32_t>(mtu_code(r->mtu)));
   put(m.qpc, qpc::kLogMsgMax, v->direct->log_max_message);
   put(m.qpc, qpc::kRemoteQpn, r->number);
   put(m.qpc, qpc::kNextRcvPsn, r->packet_sequence);

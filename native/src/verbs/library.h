@@ -3,10 +3,15 @@
 #ifndef GPUVERBS_SRC_VERBS_LIBRARY_H
 #define GPUVERBS_SRC_VERBS_LIBRARY_H
 
+#include <cerrno>
+
 #include "../error.h"
 #include "abi.h"
 
 namespace gpuverbs::verbs {
+
+// The errno of a call that failed: some return it, some return -1 or nothing and set errno.
+inline int failure(int result) { return result > 0 ? result : (errno != 0 ? errno : EIO); }
 
 // Every entry: name in the table, exported symbol, result, parameters.
 #define GV_VERBS_FUNCTIONS(X)                                         \

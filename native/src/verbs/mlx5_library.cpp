@@ -58,7 +58,7 @@ const Mlx5Library* mlx5_library(gv_error* error) {
 namespace mlx5 {
 
 int32_t refused(gv_error* error, const char* what, int result, const uint8_t* out, const char* fix) {
-  const int why = result > 0 ? result : errno != 0 ? errno : EIO;
+  const int why = failure(result);
   const uint32_t status = out == nullptr ? 0 : get(out, kStatus);
   if (status != 0)
     return fail(error, -EREMOTEIO, why, "%s: the firmware refused it (status 0x%02x, syndrome 0x%08x): %s", what,

@@ -14,8 +14,6 @@ using namespace gpuverbs::verbs;
 
 namespace {
 
-int failure(int result) { return result > 0 ? result : (errno != 0 ? errno : EIO); }
-
 // Frees what there is; the first failure's errno.
 int dismantle(gv_proxy* p) {
   const Library* lib = p->v->lib;
@@ -105,27 +103,6 @@ void forget(gv_proxy* p) {
   }
 }
 
-int mtu_code(uint32_t bytes) {
-  int code = kMtu256;
-  while (code < kMtu4096 && mtu_bytes(code) < bytes) code++;
-  return code;
-}
-
-void address(const gv_verbs* v, const gv_proxy_remote* r, AhAttr* ah) {
-  const uint64_t high = __builtin_bswap64(r->gid_high);
-  const uint64_t low = __builtin_bswap64(r->gid_low);
-  memcpy(ah->grh.dgid.raw, &high, 8);
-  memcpy(ah->grh.dgid.raw + 8, &low, 8);
-  ah->grh.sgid_index = static_cast<uint8_t>(v->gid_index < 0 ? 0 : v->gid_index);
-  ah->grh.hop_limit = 64;
-  ah->grh.traffic_class = static_cast<uint8_t>(r->traffic_class);
-  ah->dlid = static_cast<uint16_t>(r->lid);
-  ah->sl = static_cast<uint8_t>(r->service_level);
-  // RoCE has no LIDs; InfiniBand needs a global route only between subnets.
-  ah->is_global = v->ethernet || r->lid == 0 ? 1 : 0;
-  ah->port_num = static_cast<uint8_t>(v->port);
-}
-
 } // namespace
 
 extern "C" int32_t gv_proxy_create(gv_verbs* v, gv_qp* queue, gv_proxy_cq* send_cq, gv_proxy_cq* receive_cq,
@@ -163,7 +140,7 @@ extern "C" int32_t gv_proxy_connect(gv_proxy* p, const gv_proxy_remote* r, gv_er
   attr.rq_psn = r->packet_sequence;
   attr.max_dest_rd_atomic = static_cast<uint8_t>(v->reads);
   attr.min_rnr_timer = static_cast<uint8_t>(r->rnr_timer);
-  address(v, r, &attr.ah_attr);
+  address_peer(v, r, &attr.ah_attr);
   errno = 0;
   if (int e = v->lib->ModifyQp(
           p->qp, &attr, kMaskState | kMaskAv | kMaskMtu | kMaskDestQpn | kMaskRqPsn | kMaskDestRdAtomic | kMaskMinRnr))
