@@ -80,18 +80,7 @@ public final class CpuLanes implements Initiator {
     QueuePair qp = batch.queuePair();
     enter(qp);
     try {
-      if (qp.knows(this)) {
-        return submitInside(qp, batch);
-      }
-      if (!qp.gate().enter()) {
-        return qp.absent();
-      }
-      try {
-        qp.serve(this);
-        return submitInside(qp, batch);
-      } finally {
-        qp.gate().exit();
-      }
+      return qp.admits(this) ? submitInside(qp, batch) : qp.absent();
     } finally {
       thread.exit();
     }
@@ -127,18 +116,7 @@ public final class CpuLanes implements Initiator {
   long submit(QueuePair qp, BatchMemory requests, int count, int wqebbs) {
     enter(qp);
     try {
-      if (qp.knows(this)) {
-        return submitInside(qp, requests, count, wqebbs);
-      }
-      if (!qp.gate().enter()) {
-        return qp.absent();
-      }
-      try {
-        qp.serve(this);
-        return submitInside(qp, requests, count, wqebbs);
-      } finally {
-        qp.gate().exit();
-      }
+      return qp.admits(this) ? submitInside(qp, requests, count, wqebbs) : qp.absent();
     } finally {
       thread.exit();
     }

@@ -542,8 +542,8 @@ public final class QueuePair implements AutoCloseable {
     users.serve(initiator);
   }
 
-  boolean knows(Initiator initiator) {
-    return users.knows(initiator);
+  boolean admits(Initiator initiator) {
+    return users.admits(initiator);
   }
 
   /** Runs {@code build} while this can't be closed, and owns the batch that it gives. */

@@ -31,12 +31,21 @@ final class QueuePairUsers {
   }
 
   /**
-   * Whether the initiator may go in without the gate's count, as the one that went in last time may
-   * while the gate is open: {@link #awaitUnused} waits for it by its own mark. To be asked after
-   * that mark is set, with this queue pair in it.
+   * Lets an initiator in without the gate's count if the gate is open: {@link #awaitUnused} waits
+   * for it by its own mark, which must be set, with this queue pair in it, before this is asked.
    */
-  boolean knows(Initiator initiator) {
-    return last == initiator && qp.gate().open();
+  boolean admits(Initiator initiator) {
+    if (last != initiator) {
+      if (!qp.gate().enter()) {
+        return false;
+      }
+      try {
+        admit(initiator);
+      } finally {
+        qp.gate().exit();
+      }
+    }
+    return qp.gate().open();
   }
 
   private synchronized void admit(Initiator initiator) {
